@@ -9,48 +9,49 @@ import {
 
 /**
  * State of create-once. Its decisions use no timers or activities (architecture: Create, failure model: The log). They
- * are pure and synchronous, so that tests can explore the whole state space. The state is plain data, so that it
- * survives continue-as-new.
+ * are pure and synchronous, so tests can explore the whole state space. The state is plain data, so it survives
+ * continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
   readonly creationKey: string;
-  /** Sends that reached the wire and were provably refused. */
+  /** Requests that went out and were provably refused. */
   readonly sends: number;
-  /** Failed sends and failed connections. These count towards the limit. */
+  /** Failed sends and failed connections. These count toward the limit. */
   readonly tries: number;
   /** Waits for an unavailable configuration or journal, and fences. These do not count as sends. */
   readonly waits: number;
   /** Workflow time in milliseconds. */
   readonly startedAt: number;
-  /** Time of the first counted send; the re-send window starts here. */
+  /** Time of the first counted send, which starts the resend window. */
   readonly firstSendAt: number | null;
   /**
-   * A person had an earlier send with an unknown outcome sent again. Whatever follows, that send may have cost money.
+   * A person authorized resending an earlier send with an unknown outcome. Whatever happens next, that earlier send may
+   * have cost money.
    */
   readonly mayBeOwed?: true;
   /**
-   * Another run may have bought under this key. An answer given without reading the key's log does not rule that out.
+   * Another run may have bought under this key. Only an answer that is based on the key's log can rule that out.
    */
   readonly elsewhere?: true;
-  /** A send with an unknown outcome, while it is sent again under its idempotency key. */
+  /** A send with an unknown outcome, while it is being resent under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
 
 /**
- * Maximum number of tries of one creation: sends that were refused for now, and failed connections (failure model:
- * Refusals that are sent again). A standing refusal (credentials, quota) is not counted: once a call has waited for
- * it, it is sent at most once per hold, until the start limit.
+ * Maximum number of attempts per creation. Temporarily refused sends and failed connections count (failure model:
+ * Refusals that are sent again). Standing refusals (credentials, quota) do not: a call that waits for one is sent at
+ * most once per hold, until the start limit.
  */
 export const MAX_SENDS = 5;
-/** All re-sends of proven refusals happen within this time of the first send. */
+/** All resends after proven refusals happen within this time of the first send. */
 export const RESEND_WINDOW_MS = 15 * 60_000;
 export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
 /**
- * Retries of calls held back by a standing refusal are spread over up to this time. The first one tries for all of
- * them.
+ * Retries of calls that a standing refusal holds back are spread over up to this time. The first retry acts as the probe
+ * for all of them.
  */
 const HELD_SPREAD_MS = 2 * 60_000;
 /** Longest delay while a worker, the configuration or the journal is unavailable. */
@@ -72,11 +73,11 @@ export interface StepContext {
   /** In [0, 1): jitter. */
   readonly random: number;
   readonly startLimitMs: number;
-  /** Whether the answer came from `media.reconcileCreate`. A refusal that it found was one of this create's sends. */
+  /** Whether `media.reconcileCreate` returned the answer. A refusal that it found belongs to one of this create's sends. */
   readonly reconciled: boolean;
   /**
-   * No person is waiting for the result, as with a campaign row. The call waits until a person has fixed the cause of a
-   * standing refusal.
+   * No person is waiting for the result, as with a campaign row. After a standing refusal, the call waits until a person
+   * has fixed the cause.
    */
   readonly waitsForFix?: true;
 }
@@ -104,10 +105,10 @@ export function nextStep(
         return settleRejected(answer, {
           reason: 'retry_later',
           message:
-            'The service refused every send for now and nothing was accepted. Start it again later under the same id.',
+            'The service temporarily refused every attempt. Nothing was accepted. Start it again later under the same id.',
           httpStatus: answer.httpStatus,
           error: answer.error,
-          // Never clamped: the caller gets the real time (C8.7).
+          // Never clamped: the caller gets the service's actual time (C8.7).
           ...(answer.notBefore === null ? {} : { notBefore: answer.notBefore }),
         });
       }
@@ -126,14 +127,15 @@ export function nextStep(
   }
 }
 
-/** Returns the send with an unknown outcome that the next create repeats under its idempotency key. */
+/** Returns the ID of the send with an unknown outcome that the next create repeats under its idempotency key. */
 export function sentAgain({ unknown }: CreateOnceState): string | undefined {
   return unknown?.evidence.sendId ?? undefined;
 }
 
 /**
- * Adds what earlier sends may owe to a refusal, which proves nothing about them: neither about one that was sent again
- * by decision, nor about one with an unknown outcome under the same key. Only a person's decision settles the latter.
+ * Adds possible debts of earlier sends to a refusal. A refusal proves nothing about an earlier send that a person had
+ * resent, or about an earlier send with an unknown outcome under the same key. Only a person's decision settles the
+ * latter.
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
@@ -148,12 +150,12 @@ type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
-/** Whether something may have been bought under the key by a send that no answer is about. */
+/** Whether a send without an answer may have bought something under the key. */
 export function mayOwe({ mayBeOwed, elsewhere }: Pick<CreateOnceState, 'mayBeOwed' | 'elsewhere'>): boolean {
   return mayBeOwed === true || elsewhere === true;
 }
 
-/** Returns a canceled run's next step. Money that another run owes is never reported as none (C1.8). */
+/** Returns a canceled run's next step. If another run may owe money, the step says so (C1.8). */
 export function cancelledStep(
   answer: CreateVideoAnswer,
   { elsewhere }: Pick<CreateOnceState, 'elsewhere'>,
@@ -185,8 +187,8 @@ const FREE_CAUSES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends again under the same idempotency key if that is one purchase. Otherwise the service's task records may show the
- * outcome.
+ * Sends again under the same idempotency key if the service counts that as one purchase. If it does not, the service's
+ * task records may show the outcome.
  */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
   const answered =
@@ -194,11 +196,11 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
   if (answer.sameKeyUntil !== undefined) {
     const { counted, until } = tryAfter(state, answer, true, context);
     if (!exhausted(counted, until) && until <= Date.parse(answer.sameKeyUntil)) {
-      const why = `the fate of the create is unknown (${answer.evidence.cause}); it is sent again under the same idempotency key`;
+      const why = `the create's outcome is unknown (${answer.evidence.cause}), so it is resent under the same idempotency key`;
       return { do: 'wait', until, state: { ...counted, unknown: answered }, why };
     }
   }
-  // Only one reconciliation queries the task records; its answer is final.
+  // Only one reconciliation queries the task records, and its answer is final.
   return answer.inspectable === true && !context.reconciled
     ? { do: 'reconcile' }
     : { do: 'settle', answer: answered };
@@ -223,7 +225,7 @@ function unsentUntil(
   const { now, random } = context;
   if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
   if (FREE_CAUSES.has(cause) && waits < 10) return now;
-  // Another worker may have what this one lacks, so the next try is sooner than after an outage.
+  // Another worker may have what this one lacks, so the next attempt is sooner than after an outage.
   return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
 }
 
@@ -234,8 +236,9 @@ function afterHold(heldUntil: string, waits: number, { now, random }: StepContex
 }
 
 /**
- * If a caller's first send is refused, it gets the refusal immediately. A call that has waited before, or for which no
- * person is waiting, keeps waiting: a person has to fix the cause, and nothing was accepted.
+ * Whether a call waits out a standing refusal. A caller whose first send is refused gets the refusal immediately. A call
+ * that has already waited, or that no person is waiting for, keeps waiting: nothing was accepted, and a person has to fix
+ * the cause.
  */
 function isWaitedOut(
   state: CreateOnceState,
@@ -251,13 +254,18 @@ function afterStandingRefusal(
   context: StepContext,
 ): CreateStep {
   const waits = state.waits + 1;
-  // A refusal from the journal contains the time of its next try, which may have passed.
+  // A refusal from the journal contains the time of its next attempt, which may have passed.
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
   const next = { ...settledUnknown(owing(state, answer), answer), sends, waits };
   const status = answer.httpStatus === undefined ? '' : ` with HTTP ${answer.httpStatus}`;
-  return { do: 'wait', until, state: next, why: `The service refuses it${status}: ${answer.message}` };
+  return {
+    do: 'wait',
+    until,
+    state: next,
+    why: `The service refuses the request${status}: ${answer.message}`,
+  };
 }
 
 function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): CreateOnceState {
@@ -265,8 +273,8 @@ function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): C
 }
 
 /**
- * Returns the state after a try, and when the next try begins.
- * @param counts whether the limit counts this one
+ * Returns the state after an attempt, and when the next attempt begins.
+ * @param counts whether the attempt counts toward the limit
  */
 function tryAfter(
   state: CreateOnceState,
@@ -285,7 +293,7 @@ function tryAfter(
   return { counted, until: Math.max(asked, now + backoff(counted.tries, MAX_DELAY_MS, random)) };
 }
 
-/** Once there is an answer about a later send, the unknown send's outcome is known, or a person has decided. */
+/** Drops the unknown send once a later send has an answer: its outcome is then known, or a person has decided. */
 function settledUnknown(
   { unknown, ...state }: CreateOnceState,
   { sendAttempt }: { readonly sendAttempt: number },
@@ -299,13 +307,13 @@ function exhausted(state: CreateOnceState, until: number): boolean {
   );
 }
 
-/** Full jitter, with a ceiling that doubles with each try; never 0, so that nothing spins. */
+/** Returns a full-jitter delay whose ceiling doubles with each attempt. Never 0, to prevent a busy loop. */
 function backoff(tries: number, ceilingMs: number, random: number): number {
   const ceiling = Math.min(ceilingMs, 1000 * 2 ** Math.min(Math.max(tries, 1), 12));
   return Math.round(500 + random * (ceiling - 500));
 }
 
-/** Causes of answers that are given without reading the key's log, or that do not say what it contains. */
+/** Causes of answers that do not reveal what the key's log contains. */
 const LOG_UNREAD: ReadonlySet<string> = new Set([
   'no_worker',
   'journal_not_bound',
@@ -316,7 +324,7 @@ const LOG_UNREAD: ReadonlySet<string> = new Set([
   INTERNAL_ERROR,
 ]);
 
-/** Returns the rejection for an answer once the caller stops waiting. */
+/** Returns the rejection for a call that the caller no longer waits for. */
 function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
   const { cause, reason, field, message } = answer;
   const settled =

@@ -6,7 +6,7 @@ import { OUTCOME_ADVICE } from './advice';
  * `content_unavailable/<reason>`.
  */
 export interface FailureRow {
-  /** Stable; as `temporal-media` prints it. */
+  /** Stable. `temporal-media` prints it as the error type. */
   readonly type: string;
   /** One sentence: what happened. */
   readonly meaning: string;
@@ -20,7 +20,7 @@ export interface FailureRow {
   readonly hint: string;
 }
 
-/** What a caller may conclude from an outcome. */
+/** The conclusions that a caller may draw from an outcome. */
 type Facts = readonly [
   retryable: FailureRow['retryable'],
   taskMayExist: FailureRow['taskMayExist'],
@@ -32,7 +32,7 @@ const row = (type: keyof typeof OUTCOME_ADVICE, facts: Facts, meaning: string): 
   return { type, meaning, retryable, taskMayExist, moneyMayBeOwed, hint: OUTCOME_ADVICE[type][0] };
 };
 
-/** A reason for which nothing was bought. */
+/** A reason why nothing was bought. */
 interface Rejection {
   readonly facts: Facts;
   readonly meaning: string;
@@ -47,36 +47,36 @@ const lasting = (facts: Facts, meaning: string): Rejection => ({ facts, meaning,
 const REJECTIONS = {
   invalid_request: lasting(
     ['no', 'no', 'unknown'],
-    'The request is wrong; refused before the send or by the service.',
+    'The request is invalid. It was rejected before it was sent, or by the service.',
   ),
-  moderation: lasting(['no', 'no', 'unknown'], 'The service refused the content before a task existed.'),
+  moderation: lasting(['no', 'no', 'unknown'], 'The service rejected the content before creating a task.'),
   quota: temporary(['no', 'no', 'no'], 'The account has no quota or balance left.'),
-  capacity: temporary(['later', 'no', 'no'], 'The service refused for lack of capacity.'),
+  capacity: temporary(['later', 'no', 'no'], 'The service rejected the request for lack of capacity.'),
   service_error: lasting(
     ['later', 'no', 'no'],
-    'The service answered with an error that the operator vouches for as a refusal.',
+    'The service returned an error that the operator has configured as a proven refusal.',
   ),
-  credentials: temporary(['no', 'no', 'no'], 'The service did not accept the key or denies it access.'),
+  credentials: temporary(['no', 'no', 'no'], 'The service rejected the API key or denied it access.'),
   account_not_configured: temporary(
     ['no', 'no', 'no'],
-    'No worker that took the call before its start limit has this account.',
+    'No worker that received the call before its start limit has this account.',
   ),
-  creation_key_conflict: lasting(['no', 'no', 'no'], 'The id was used for another request before.'),
+  creation_key_conflict: lasting(['no', 'no', 'no'], 'The id has already been used for another request.'),
   creation_key_required: lasting(
     ['no', 'no', 'no'],
-    'No creation key can be derived that certainly belongs to this call alone.',
+    'No creation key was passed, and none can be derived that is guaranteed to be unique to this call.',
   ),
   not_sent: temporary(
     ['later', 'no', 'no'],
-    'The request provably never left: the service, a worker or a configuration could not be reached.',
+    'The request was provably never sent: the service, a worker or a configuration could not be reached.',
   ),
   internal_error: temporary(
     ['later', 'no', 'no'],
-    'A defect of temporal-media prevented the request from being sent.',
+    'A bug in temporal-media prevented the request from being sent.',
   ),
   retry_later: temporary(
     ['later', 'no', 'no'],
-    'The service refused every send temporarily; nothing was accepted.',
+    'The service temporarily refused every attempt. Nothing was accepted.',
   ),
   unsafe_retry_policy: lasting(
     ['no', 'no', 'no'],
@@ -84,23 +84,23 @@ const REJECTIONS = {
   ),
   unconfirmed_open: lasting(
     ['no', 'unknown', 'unknown'],
-    'A call with this very body was sent under another id, and its fate is unknown. Nothing was sent now.',
+    'A call with the same body was sent under another id, and its outcome is unknown. This call was not sent.',
   ),
   declared_lost: lasting(
     ['no', 'no', 'unknown'],
-    'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
+    "The call's outcome was unknown or its results were lost, and a person declared it lost.",
   ),
   spend_limit: temporary(
     ['later', 'no', 'no'],
-    'The spend limit of the account holds the call back, or the price of the call is unknown or above it. Nothing was sent.',
+    "The account's spend limit has been reached, or the call's price is unknown or above the limit. Nothing was sent.",
   ),
   price_changed: temporary(
     ['later', 'no', 'no'],
-    'The row of a campaign costs more now than when it was planned, or its price is no longer known. Nothing was sent.',
+    'The campaign row costs more than when it was planned, or its price is no longer known. Nothing was sent.',
   ),
 } as const satisfies { readonly [reason: string]: Rejection };
 
-/** Why nothing was sent, or why the service refused. Public values; a new one needs a row in the table above. */
+/** Why nothing was sent, or why the service refused. Public values. A new value needs a row in the table above. */
 export type RejectReason = keyof typeof REJECTIONS;
 
 /** Whether the same call may be accepted after a rejection with this reason. */
@@ -114,18 +114,18 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
   row(
     'still_running',
     ['later', 'yes', 'yes'],
-    'The wait ended before the video was finished. The service continues with it.',
+    'The wait ended before the video was finished. The service is still working on it.',
   ),
   row(
     'failed/moderation',
     ['no', 'yes', 'unknown'],
-    'The service refused the content after it had accepted the task.',
+    'The service rejected the content after accepting the task.',
   ),
   row('failed/capacity', ['later', 'yes', 'unknown'], 'The service had no capacity to finish the task.'),
   row(
     'failed/invalid',
     ['no', 'yes', 'unknown'],
-    'The service found the request invalid after it had accepted the task.',
+    'The service found the request invalid after accepting the task.',
   ),
   row('failed/quota', ['no', 'yes', 'unknown'], 'The account has no quota or balance left.'),
   row('failed/unknown', ['no', 'yes', 'unknown'], 'The task failed with an unrecognized error.'),
@@ -134,35 +134,43 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     ['later', 'yes', 'yes'],
     'The task is completed, but its file did not become available in time.',
   ),
-  row('content_unavailable/expired', ['no', 'yes', 'yes'], 'The file was available and has expired.'),
+  row('content_unavailable/expired', ['no', 'yes', 'yes'], 'The file was available but has expired.'),
   row(
     'content_unavailable/not_video',
     ['later', 'yes', 'yes'],
-    'The downloaded file is not a video; its bytes are kept as rejected.',
+    'The downloaded file is not a video. It is kept as a rejected file.',
   ),
-  row('content_unavailable/incomplete_file', ['later', 'yes', 'yes'], 'The file never arrived completely.'),
-  row('content_unavailable/auth', ['later', 'yes', 'yes'], 'The credentials do not open the file.'),
+  row(
+    'content_unavailable/incomplete_file',
+    ['later', 'yes', 'yes'],
+    'The file was never downloaded completely.',
+  ),
+  row('content_unavailable/auth', ['later', 'yes', 'yes'], 'The credentials do not give access to the file.'),
   row(
     'content_unavailable/blocked',
     ['no', 'yes', 'yes'],
-    'The file is at an address that this worker must not fetch from.',
+    'The file is at an address that the worker is not allowed to fetch from.',
   ),
-  row('content_unavailable/storage', ['later', 'yes', 'yes'], 'The artifact store could not take the file.'),
+  row('content_unavailable/storage', ['later', 'yes', 'yes'], 'The artifact store could not store the file.'),
   row(
     'task_unknown',
     ['no', 'unknown', 'unknown'],
-    'The service said for a minute that it does not know a task id that the caller gave, and no poll of this wait found the task. A task that it found before, or that a create of ours made, is waited for until the deadline.',
+    'For one minute, the service reported that the task id passed by the caller does not exist, and no poll found the task. For a task that was found earlier or created by this package, the wait continues until the deadline.',
   ),
-  row('unconfirmed', ['no', 'unknown', 'unknown'], 'The create was sent once and its fate is unknown.'),
+  row(
+    'unconfirmed',
+    ['no', 'unknown', 'unknown'],
+    'The create request was sent once, and its outcome is unknown.',
+  ),
   row(
     'results_lost',
     ['later', 'yes', 'yes'],
-    'The service replied to the image call and it is paid, but results could not be stored.',
+    'The service completed and charged for the image call, but some results could not be stored.',
   ),
   row(
     'cancelled',
     ['yes', 'unknown', 'unknown'],
-    'The caller canceled. An existing task continues: the service has no cancel.',
+    'The caller canceled the call. An existing task keeps running, because the service cannot cancel tasks.',
   ),
   ...(Object.keys(REJECTIONS) as RejectReason[]).map((reason) =>
     row(`rejected/${reason}`, REJECTIONS[reason].facts, REJECTIONS[reason].meaning),
@@ -171,11 +179,12 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
 
 /** Replaces the texts of `rejected/invalid_request` if the field is known. */
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
-  meaning: 'A field of the request is wrong; refused before the send or by the service.',
-  hint: 'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
+  meaning:
+    'A field of the request is invalid. The request was rejected before it was sent, or by the service.',
+  hint: 'Correct the field that the message names, then start it again under the same id. If the allowed values are known, they are listed.',
 };
 
-/** Returns an outcome's row; undefined for `completed`. */
+/** Returns an outcome's row, or undefined for `completed`. */
 export function failureRow(outcome: {
   readonly outcome: string;
   readonly reason?: string;

@@ -13,25 +13,25 @@ import { type ArtifactRef } from './request';
 import { requestBudgetMs } from './timeouts';
 import { type TaskError, type VideoTask } from './video-task';
 
-/** The requested values, kept apart from what the service reports. */
+/** The requested values, separate from those that the service reports. */
 export interface RequestedFacts {
   /** Public model id; null if only the task id was known. */
   readonly model: string | null;
   /** Requested seconds; null if the request named none, or if only the task id was known. */
   readonly durationSeconds: number | null;
-  /** Requested resolution, for example `720p`; null as above. */
+  /** Requested resolution, for example `720p`; null in the same cases. */
   readonly resolution: string | null;
-  /** `none`, or kinds with counts such as `image:2+audio:1`; null where only the task id was known. */
+  /** `none`, or kinds with counts such as `image:2+audio:1`; null if only the task id was known. */
   readonly referenceMode: string | null;
 }
 
 interface WithBilling {
-  /** What the call may have cost, according to the worker's price rules and the service's own `usage`. */
+  /** The call's possible cost, according to the worker's price rules and the `usage` that the service reports. */
   readonly billing: Billing;
 }
 
 interface WithVideo extends WithBilling {
-  /** The task at the service. Keep it: any process can continue the wait with it. */
+  /** The task at the service. Keep it: any process can use it to resume the wait. */
   readonly video: VideoTask;
 }
 
@@ -39,9 +39,9 @@ interface WithVideo extends WithBilling {
 export interface LastPollError {
   /** The kind of answer: `network`, `rate_limited`, `credentials`, … */
   readonly class: PollErrorClass;
-  /** Absent where no HTTP reply came. */
+  /** Absent if no HTTP reply arrived. */
   readonly httpStatus?: number;
-  /** The service's error, cleaned and shortened. */
+  /** The service's error, sanitized and truncated. */
   readonly reason?: TaskError;
 }
 
@@ -59,31 +59,31 @@ export interface WatchFacts {
   readonly polls: number;
   /** Absent when the last poll returned a record. */
   readonly lastError?: LastPollError;
-  /** When the result of a completed task expires at the service, ISO 8601; set only where its record says so. */
+  /** ISO 8601: when the service deletes a completed task's result. Set only if the task's record says so. */
   readonly expiresAt?: string;
 }
 
-/** Downloaded, verified as video by its bytes, and stored. */
+/** The video was downloaded, verified from its content, and stored. */
 export interface CompletedVideo extends WithVideo {
   readonly outcome: 'completed';
-  /** The stored file, by its SHA-256. */
+  /** The stored file, identified by its SHA-256. */
   readonly artifact: ArtifactRef;
   /** JSON file with facts about the task, the request and the file; null if it could not be stored. */
   readonly sidecar: ArtifactRef | null;
-  /** What was requested, in the caller's units. */
+  /** The requested values, in the caller's units. */
   readonly requested: RequestedFacts;
-  /** What the service's record says about the result. */
+  /** The service's description of the result, from the task's record. */
   readonly reported: ReportedFacts;
   /**
-   * Differences between requested and reported values, unusual media, and unknown values. Never claims that references
-   * were used.
+   * Differences between requested and reported values, unusual media, and unknown values. A warning never claims that
+   * references were used.
    */
   readonly warnings: readonly string[];
   /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
-/** The client's deadline passed. This is not a failure: the task keeps running and can be awaited later. */
+/** The client's deadline passed. This is not a failure: the task keeps running, and a later wait can pick it up. */
 export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
@@ -99,23 +99,24 @@ export interface FailedVideo extends WithVideo {
   readonly watch: WatchFacts;
 }
 
-/** The service completed the task, but the file could not be fetched; the task is kept. */
+/** The service completed the task, but the file could not be fetched. The outcome keeps the task. */
 export interface ContentUnavailable extends WithVideo {
   readonly outcome: 'content_unavailable';
-  /** Why: a public value of docs/failures.md, such as `expired`. */
+  /** The reason: a public value from docs/failures.md, such as `expired`. */
   readonly reason: ContentUnavailableReason;
-  /** One sentence for a person; without address, key and prompt. */
+  /** One sentence for a person. Contains no address, key or prompt. */
   readonly message: string;
-  /** Number of download tries. */
+  /** Number of download attempts. */
   readonly tries: number;
   /** Received bytes that are not a video, kept for inspection; null if there are none. */
   readonly rejected: ArtifactRef | null;
-  /** Of the last try; absent where no HTTP reply came. */
+  /** HTTP status of the last attempt; absent if no HTTP reply arrived. */
   readonly httpStatus?: number;
 }
 
 /**
- * The service repeatedly answered that it does not know the id. Check the id and the path. Never a reason to create.
+ * The service repeatedly reported that the id does not exist. Check the id and the path. Never create again because of
+ * this.
  */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
@@ -128,40 +129,40 @@ export interface TaskUnknown extends WithVideo {
 /** A paid call with an unknown outcome. It was sent once and is not sent again. */
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
-  /** Names the call in `temporal-media unconfirmed`, where a person decides about it. */
+  /** Identifies the call in `temporal-media unconfirmed`, where a person settles it. */
   readonly creationKey: string;
   /** Index of the send with the unknown outcome, from 0. */
   readonly sendAttempt: number;
-  /** What is known about the send, for searching the service's records. */
+  /** Known facts about the send, for searching the service's records. */
   readonly evidence: CreateEvidence;
   /** One sentence for a person. */
   readonly message: string;
 }
 
-/** Refused before it was sent, or by the service. No task exists. */
+/** The call was rejected before it was sent, or by the service. No task exists. */
 export interface Rejected extends WithBilling {
   readonly outcome: 'rejected';
-  /** Null for a call that was refused before it had a key. */
+  /** Null for a call that was rejected before it had a key. */
   readonly creationKey: string | null;
-  /** A public value of docs/failures.md, such as `quota` or `validation`. */
+  /** A public value from docs/failures.md, such as `quota` or `moderation`. */
   readonly reason: RejectReason;
   /** One sentence for a person, with what to change. */
   readonly message: string;
   /** The invalid field of the request, such as `references[1].source`; absent if no field is invalid. */
   readonly field?: string;
-  /** Allowed values of the field; absent if the set is not finite or not known. */
+  /** The field's allowed values; absent if they are unknown or cannot be listed. */
   readonly allowed?: readonly string[];
-  /** HTTP status of the service's refusal; absent if the call was refused before it was sent. */
+  /** HTTP status of the service's refusal; absent if the call was rejected before it was sent. */
   readonly httpStatus?: number;
-  /** The service's error; absent if the call was refused before it was sent. */
+  /** The service's error; absent if the call was rejected before it was sent. */
   readonly error?: TaskError;
   /** ISO 8601: the service asked not to be called before this time. */
   readonly notBefore?: string;
-  /** How many times the request was sent, always refused; 0 if it was refused before it was sent. */
+  /** How many times the request was sent and refused; 0 if it was rejected before it was sent. */
   readonly sends: number;
 }
 
-/** Canceled by the caller. The service cannot cancel, so an existing task keeps running and is named here. */
+/** The caller canceled. The service cannot cancel tasks, so an existing task keeps running and is named here. */
 export interface Cancelled extends WithBilling {
   readonly outcome: 'cancelled';
   /** The task, if the call was accepted; null if no task is known to exist. */
@@ -170,7 +171,7 @@ export interface Cancelled extends WithBilling {
   readonly creationKey: string | null;
 }
 
-/** All outcomes that a video workflow returns; none is thrown (architecture: Outcomes). */
+/** All outcomes that a video workflow returns. It never throws them (architecture: Outcomes). */
 export type VideoOutcome =
   | CompletedVideo
   | StillRunning
@@ -189,13 +190,12 @@ export interface CompletedImage extends WithBilling {
   /** Unix time in seconds. */
   readonly created: number | null;
   /**
-   * For example, fewer images than requested, or a model without a configuration entry to validate against. Usually
-   * empty.
+   * Usually empty. Examples: fewer images than requested, or a model without a configuration entry to validate against.
    */
   readonly warnings: readonly string[];
 }
 
-/** Paid for, but results could not be stored. Never sent again automatically (architecture: Images). */
+/** The call was paid for, but results could not be stored. Never sent again automatically (architecture: Images). */
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
   /** Starting the same id again fetches the missing results if {@link ImageResultsLost.fetchable} is true. */
@@ -204,7 +204,7 @@ export interface ImageResultsLost extends WithBilling {
   readonly images: readonly (ArtifactRef | null)[];
   /** Unix time in seconds. */
   readonly created: number | null;
-  /** Why: a public value, such as `storage`. */
+  /** The reason: a public value, such as `storage`. */
   readonly reason: string;
   /** One sentence for a person. */
   readonly message: string;
@@ -219,15 +219,15 @@ export interface ImageResultsLost extends WithBilling {
 export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rejected | Cancelled;
 
 /**
- * Builds outcomes of paid calls from facts, messages and money (architecture: Outcomes). Outcomes of a wait are in
- * end-of-wait.
+ * Builds the outcomes of paid calls from facts, messages and money (architecture: Outcomes). The outcomes of waits are
+ * in end-of-wait.
  */
 
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether the service may bill for validating the refused request. A request that was not accepted may still cost
- * money. If the whole account or model is refused, no request is validated.
+ * Whether the service may bill for validating the rejected request: even a request that was not accepted can cost money.
+ * If the service refuses the whole account or model, it validates no requests.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
   return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);
@@ -247,7 +247,7 @@ function rejected(call: RejectedCall, creationKey: string | null, sends: number)
   };
 }
 
-/** Returns a refusal by workflow or client code, before any activity. Nothing was sent. */
+/** Returns a rejection by workflow or client code, before any activity has run. Nothing was sent. */
 export function refusedBeforeSend(
   reason: RejectedCall['reason'],
   message: string,
@@ -282,30 +282,30 @@ function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfirmed {
 function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   const start =
     evidence.httpStatus === 500
-      ? 'HTTP 500 may come from before a task existed (parsing, capability validation) and proves no fault of the provider.'
-      : 'It is not known whether the service accepted the request.';
+      ? 'The HTTP 500 may have occurred before a task existed (parsing, capability validation) and is not proof of a provider fault.'
+      : 'It is unknown whether the service accepted the request.';
   const sent =
     resent === true
-      ? 'It was sent again under the same idempotency key until the tries were over'
+      ? 'It was resent under the same idempotency key until the attempts ran out'
       : 'It was sent once and is not sent again';
   const slow = evidence.cause === 'timeout_after_send' ? ` ${noAnswerInTime(evidence)}` : '';
-  return `${start} ${sent}; money may be owed. Look into the task records of the service with the evidence.${slow}`;
+  return `${start} ${sent}. Money may be owed. Check the service's task records against the evidence.${slow}`;
 }
 
-/** Advice for later calls of a slow model. */
+/** Returns advice for later calls to a slow model. */
 function noAnswerInTime({ referenceMode }: CreateEvidence): string {
   const unlessGiven = requestBudgetMs(referenceMode === null ? 'image' : 'video', undefined) / 1000;
-  return `The service did not answer in time: within requestSeconds of the model's entry in MEDIA_MODELS, ${unlessGiven} unless it is given there. Where the model takes longer, set it to more for later calls.`;
+  return `The service did not answer within the time limit (requestSeconds in the model's MEDIA_MODELS entry, ${unlessGiven} by default). If the model is slower than that, raise requestSeconds for later calls.`;
 }
 
 export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {
   return { outcome: 'cancelled', video, creationKey, billing: money };
 }
 
-/** The builders as one object, for code that uses several of them. */
+/** All builders in one object, for code that uses several of them. */
 export const outcomes = { cancelled, refusedBeforeSend, rejected, unconfirmed };
 
-/** Returns the outcome of an image call; undefined if it may continue because nothing was accepted. */
+/** Returns the outcome of an image call, or undefined if the call may continue because nothing was accepted. */
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {
   switch (answer.outcome) {
     case 'completed': {

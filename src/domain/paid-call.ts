@@ -14,21 +14,21 @@ import {
 import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
-/** The calling workflow's ancestors. Resetting one of them requests the key again. */
+/** The calling workflow's ancestors. Resetting an ancestor requests the same key again. */
 export interface Ancestry {
-  /** Ids of its parent and root, in the same namespace. @default none */
+  /** Workflow ids of its parent and root, in the same namespace. @default none */
   readonly ancestors?: readonly string[];
 }
 
 export interface NamedSender {
   /**
-   * Unique to the activity, and the same in all of its tries. A reconciliation uses it if the activity returned no
+   * Unique to the activity, and the same in all of its attempts. A reconciliation uses it if the activity returned no
    * answer. @default {@link senderName}
    */
   readonly sender?: string;
 }
 
-/** Returns the name of an activity that was given none. */
+/** Returns the default name of an activity. */
 export function senderName(runId: string | null, activityId: string): string {
   return `${runId ?? ''}/${activityId}`;
 }
@@ -39,19 +39,18 @@ interface PaidInput extends Ancestry, NamedSender {
   /** Credential name, or `name@digest` to require one service address; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
-  /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
+  /** Sends nothing while the outcome of a call with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /** Sends the same request again, on a person's demand, after the service refused it under this key. @default false */
+  /** Sends the same request again at a person's request, after the service refused it under this key. @default false */
   readonly again?: boolean;
 }
 
 export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
-  /** Returns what is recorded under the key and sends nothing. For a canceled caller. */
+  /** Returns the recorded answer and sends nothing. For a canceled caller. */
   readonly recordedOnly?: true;
   /**
-   * The send with an unknown outcome (`sendId`) that an earlier answer allowed to be repeated under its idempotency
-   * key.
+   * `sendId` of a send with an unknown outcome. An earlier answer allowed repeating it under its idempotency key.
    */
   readonly sameKey?: string;
 }
@@ -64,14 +63,14 @@ export interface ReconcileCreateInput extends Ancestry {
   readonly creationKey: string;
   readonly account?: string;
   /**
-   * Set if the create itself compared requests and found its own: the fingerprint, or null if it could not be computed.
+   * Set if the create compared requests and recognized its own: the fingerprint, or null if it could not be computed.
    */
   readonly fingerprint?: string | null;
-  /** The activity that returned no answer. Only the journal that it used can prove that it did not send. */
+  /** Identifies the activity that returned no answer. Only the journal that it used can prove that it sent nothing. */
   readonly trace: SenderTrace;
   /** The answer to a send that could not be written to the journal. The reconciliation records it. */
   readonly unrecorded?: UnrecordedAnswer;
-  /** Facts for a person, in case no journal has them. */
+  /** Facts to show to a person if the journal has none. */
   readonly facts: CallFacts;
   readonly policy?: CreatePolicy;
 }
@@ -80,13 +79,13 @@ export interface ReconcileCreateInput extends Ancestry {
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /**
-   * The caller waits with its own timers, so a call that has to wait returns {@link WaitingImage}. @default the retry
-   * policy waits
+   * The caller waits with its own timers, so a call that has to wait returns {@link WaitingImage}. @default the
+   * activity's retry policy does the waiting
    */
   readonly waits?: true;
   /**
-   * Returns what is recorded and sends nothing. The value is the ISO 8601 time at which a call was scheduled that a
-   * worker may or may not have received.
+   * Returns the recorded answer and sends nothing. The value is the ISO 8601 time when the call was scheduled; it is
+   * unknown whether a worker received it.
    */
   readonly recordedSince?: string;
 }
@@ -95,7 +94,7 @@ export interface EditImageInput extends Omit<GenerateImageInput, 'request'> {
   readonly request: ImageEditRequest;
 }
 
-/** Shared by all paid inputs, which differ in their requests. Each caller checks the key itself. */
+/** The fields shared by all paid inputs, which differ only in their requests. Each caller checks the key itself. */
 const PAID_INPUT = {
   request: true,
   creationKey: true,
@@ -121,19 +120,19 @@ export const CREATE_VIDEO_INPUT_SHAPE = {
 } satisfies ShapeOf<CreateVideoInput>;
 
 /**
- * Evidence for settling a create with an unknown outcome. Contains no prompt, key or address (failure model: Foreign
- * bytes).
+ * Evidence that helps a person settle a create with an unknown outcome. Contains no prompt, key or address (failure
+ * model: Foreign bytes).
  */
 export interface CreateEvidence {
   /**
    * Why the outcome is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`.
    */
   readonly cause: string;
-  /** Names this send in decisions; null when no intent could be read. */
+  /** Identifies this send in decisions; null when no intent could be read. */
   readonly sendId: string | null;
   /** ISO 8601; null when no intent could be read. */
   readonly intentAt: string | null;
-  /** ISO 8601 time until which the request may have been in flight. */
+  /** ISO 8601: latest time at which the request may have been in flight. */
   readonly sendWindowEnd: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string | null;
@@ -149,9 +148,9 @@ export interface CreateEvidence {
   readonly replyHash: string | null;
   /** Public model id; null if only another journal had the intent. */
   readonly model: string | null;
-  /** Null where the request named none. */
+  /** Requested duration; null if the request named none. */
   readonly durationSeconds: number | null;
-  /** Null where the request named none. */
+  /** Requested resolution; null if the request named none. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;
@@ -160,22 +159,22 @@ export interface CreateEvidence {
 }
 
 interface PaidAnswer {
-  /** Which send of its key the answer is about, from 0; the next one where nothing was sent. */
+  /** Number of the send that the answer is about, from 0; the next number if nothing was sent. */
   readonly sendAttempt: number;
-  /** Whether this activity execution put a request on the wire. */
+  /** Whether this activity execution sent a request. */
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** ISO 8601: when the worker gave an answer that contains a time, by the same clock as that time. */
+  /** ISO 8601: when the worker gave the answer, by the same clock as the time that the answer contains. */
   readonly givenAt?: string;
   /**
-   * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person had
-   * repeated, or images that were paid for and lost.
+   * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person decided
+   * to repeat, or images that were paid for and lost.
    */
   readonly mayBeOwed?: true;
 }
 
-/** Provably nothing left this machine, or the sender is permanently excluded: the key may be sent (class N). */
+/** Provably nothing was sent, or the sender is permanently fenced off. It is safe to send under the key (class N). */
 export interface NotSent extends PaidAnswer {
   readonly outcome: 'not_sent';
   /**
@@ -183,25 +182,25 @@ export interface NotSent extends PaidAnswer {
    * `worker_shutdown`, …
    */
   readonly cause: string;
-  /** Whether an intent was recorded, under which nothing was sent. */
+  /** Whether an intent was recorded, although nothing was sent under it. */
   readonly sendAttemptUsed: boolean;
-  /** True if waiting cannot help, for example with a certificate that is not trusted. */
+  /** True if waiting cannot help, for example if a certificate is not trusted. */
   readonly permanent: boolean;
   readonly message: string;
-  /** Reason of the rejection once the caller stops waiting. @default `not_sent` */
+  /** Rejection reason to report once the caller stops waiting. @default `not_sent` */
   readonly reason?: RejectReason;
-  /** The field of the request that this worker cannot serve. */
+  /** The request field that this worker cannot serve. */
   readonly field?: string;
-  /** ISO 8601: nothing is sent before this time because of a standing refusal. */
+  /** ISO 8601: because of a standing refusal, nothing is sent before this time. */
   readonly heldUntil?: string;
 }
 
-/** The service refused for now (class R, temporary): 429, 425, 503 with Retry-After. */
+/** The service refused temporarily (class R, temporary): 429, 425, 503 with Retry-After. */
 export interface RefusedForNow extends PaidAnswer {
   readonly outcome: 'refused_for_now';
   readonly httpStatus: number;
   readonly error: TaskError;
-  /** ISO 8601: never sent again before this. Null when the service named no time. */
+  /** ISO 8601: never sent again before this time. Null if the service named no time. */
   readonly notBefore: string | null;
 }
 
@@ -218,7 +217,7 @@ export interface RejectedCall extends PaidAnswer {
   /** The refusal applies to every call for the account, or for the model, until a person fixes the cause. */
   readonly standing?: StandingScope;
   /**
-   * ISO 8601: the earliest time at which one call is tried again, on behalf of all calls that the refusal holds back.
+   * ISO 8601: earliest time when one call is retried as a probe for all calls that the refusal holds back.
    */
   readonly heldUntil?: string;
 }
@@ -231,11 +230,11 @@ interface UnrecordedAnswer {
   readonly answer: NotSent | RefusedForNow | RejectedCall | UnconfirmedCall;
 }
 
-/** What a reconciliation needs to know about an answer that left a send open. */
+/** Facts that a reconciliation needs about an answer that left a send open. */
 interface ToReconcile {
   /** Nonce of the send. */
   readonly announced?: string;
-  /** The task that this send bought, according to an earlier try's heartbeat. */
+  /** The task that this send bought, according to an earlier attempt's heartbeat. */
   readonly taskId?: string;
   /** Set if the send was for this exact request. */
   readonly fingerprint?: string | null;
@@ -247,18 +246,18 @@ export interface PendingCall extends PaidAnswer, ToReconcile {
   readonly unrecorded?: UnrecordedAnswer;
 }
 
-/** The request may have been accepted (class U). Never sent again without an authorisation (C4.4c). */
+/** The request may have been accepted (class U). Never sent again without authorization (C4.4c). */
 export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
-  /** ISO 8601: the service asked not to be called before this time, although its reply proves no refusal. */
+  /** ISO 8601: the service asked not to be called before this time, although its reply does not prove a refusal. */
   readonly notBefore?: string;
   /**
-   * ISO 8601: until then the call may be sent again under its idempotency key. The operator vouches that the service
-   * honors the key.
+   * ISO 8601: until this time, the call may be resent under its idempotency key. The operator guarantees that the
+   * service honors the key.
    */
   readonly sameKeyUntil?: string;
-  /** Sent more than once, under one key. */
+  /** The request was sent more than once under one key. */
   readonly resent?: true;
   /** The worker can query the service's task records, so `media.reconcileCreate` may still settle the outcome. */
   readonly inspectable?: true;
@@ -271,11 +270,11 @@ export interface CreatedVideo extends PaidAnswer {
   /** The status value of the create reply; it may already be final. */
   readonly status: string;
   readonly warnings: readonly string[];
-  /** How this worker has videos polled if their input does not say. @default 'own' */
+  /** This worker's polling mode for videos whose input does not set one. @default 'own' */
   readonly polling?: PollingMode;
 }
 
-/** Result of one try of `media.createVideo`: created, refused or unknown, distinguished by `outcome`. */
+/** Result of one `media.createVideo` attempt: created, refused or unknown, distinguished by `outcome`. */
 export type CreateVideoAnswer =
   | CreatedVideo
   | NotSent
@@ -296,25 +295,25 @@ export interface CompletedImages extends PaidAnswer {
 }
 
 /**
- * The reply was read and the call is paid, but results could not be fetched or stored. Never sent again automatically
- * (architecture: Images).
+ * The reply was read and the call was charged, but results could not be fetched or stored. Never sent again
+ * automatically (architecture: Images).
  */
 export interface ResultsLost extends PaidAnswer {
   readonly outcome: 'results_lost';
-  /** The stored results, in order; null for each lost one. */
+  /** The stored results, in order; null for each lost result. */
   readonly images: readonly (ArtifactRef | null)[];
   readonly created: number | null;
   readonly usage?: JsonValue;
   readonly reason: string;
   readonly message: string;
   /**
-   * Links to the lost results, sealed with the journal's own key. Starting the same id again fetches them without
-   * sending anything. Absent if that cannot help. The links never leave the journal.
+   * Links to the lost results, encrypted with the journal's key. Starting the same id again fetches the results without
+   * sending anything. Absent if the links cannot help. They never leave the journal.
    */
   readonly sealedLinks?: string;
 }
 
-/** An image call without a result yet. It was not sent, or the service refuses the whole account or model. */
+/** An image call without a result so far: it was not sent, or the service refuses the whole account or model. */
 export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =
@@ -348,10 +347,10 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
 }
 
 /**
- * Returns the message for a call that no worker took before its start limit. The server no longer starts it (failure
- * model: row 2).
+ * Returns the message for a call that no worker picked up before its start limit. The server no longer starts it
+ * (failure model: row 2).
  */
 export function noWorker(taskQueue: string): string {
   const media = baseTaskQueue(taskQueue);
-  return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;
+  return `No worker picked up the call from the task queue "${taskQueue}" before its start limit. Nothing was sent. Start a media worker on "${media}" (MEDIA_TASK_QUEUE), or name the task queue of a running worker.`;
 }

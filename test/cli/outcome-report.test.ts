@@ -36,7 +36,7 @@ describe('what people read of a refusal', () => {
 
   it('names no field in its hint where none is named', () => {
     const { error, lines } = refused({ code: null, message: 'no' });
-    expect([error?.hint, ...lines].join('\n')).not.toMatch(/field|what the message names/);
+    expect([error?.hint, ...lines].join('\n')).not.toMatch(/field|the message names/);
     expect(error?.hint).toContain("as the service's message says");
   });
 
@@ -44,7 +44,7 @@ describe('what people read of a refusal', () => {
     const wrong = { ...answers.rejected(0, 'invalid_request'), field: 'size', allowed: ['a', 'b'] };
     const { error, lines } = reportOutcome(outcomes.rejected(wrong, 'key', 1));
     expect(error?.message).toMatch(/^--size: .* Allowed: a, b\.$/);
-    expect(error?.hint).toContain('Correct what the message names');
-    expect(lines[0]).toContain('A field of the request is wrong');
+    expect(error?.hint).toContain('Correct the field that the message names');
+    expect(lines[0]).toContain('A field of the request is invalid');
   });
 });

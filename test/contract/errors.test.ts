@@ -60,8 +60,8 @@ describe('errors of paid calls', () => {
     const outcome = await bench.generate({});
     expect(outcome).toMatchObject({ outcome: 'unconfirmed', billing: { state: 'needs_review' } });
     const { message } = outcome as { message: string };
-    expect(message).toMatch(/may come from before a task existed \(parsing, capability validation\)/);
-    expect(message).toMatch(/proves no fault of the provider/);
+    expect(message).toMatch(/may have occurred before a task existed \(parsing, capability validation\)/);
+    expect(message).toMatch(/is not proof of a provider fault/);
     expect(message).not.toMatch(/provider (?:failed|is down|is at fault)|free|no cost/i);
   });
 

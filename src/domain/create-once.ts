@@ -50,8 +50,8 @@ export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
 /**
- * Retries of calls that a standing refusal holds back are spread over up to this time. The first retry acts as the probe
- * for all of them.
+ * Retries of calls that a standing refusal holds back are spread over up to this time. The first retry acts as the
+ * probe for all of them.
  */
 const HELD_SPREAD_MS = 2 * 60_000;
 /** Longest delay while a worker, the configuration or the journal is unavailable. */
@@ -73,11 +73,13 @@ export interface StepContext {
   /** In [0, 1): jitter. */
   readonly random: number;
   readonly startLimitMs: number;
-  /** Whether `media.reconcileCreate` returned the answer. A refusal that it found belongs to one of this create's sends. */
+  /**
+   * Whether `media.reconcileCreate` returned the answer. A refusal that it found belongs to one of this create's sends.
+   */
   readonly reconciled: boolean;
   /**
-   * No person is waiting for the result, as with a campaign row. After a standing refusal, the call waits until a person
-   * has fixed the cause.
+   * No person is waiting for the result, as with a campaign row. After a standing refusal, the call waits until a
+   * person has fixed the cause.
    */
   readonly waitsForFix?: true;
 }
@@ -236,9 +238,9 @@ function afterHold(heldUntil: string, waits: number, { now, random }: StepContex
 }
 
 /**
- * Whether a call waits out a standing refusal. A caller whose first send is refused gets the refusal immediately. A call
- * that has already waited, or that no person is waiting for, keeps waiting: nothing was accepted, and a person has to fix
- * the cause.
+ * Whether a call waits out a standing refusal. A caller whose first send is refused gets the refusal immediately. A
+ * call that has already waited, or that no person is waiting for, keeps waiting: nothing was accepted, and a person has
+ * to fix the cause.
  */
 function isWaitedOut(
   state: CreateOnceState,

@@ -2,22 +2,23 @@ import { type CampaignRow } from './campaign/row';
 import { type Check, must } from './shape';
 
 /**
- * Prefixes of the creation keys that are derived instead of given. Each kind has its own prefix, and separators are
- * percent-encoded within the parts of a key, so that two kinds, or two calls of one kind, never get the same key.
+ * Prefixes of derived creation keys, as opposed to keys that callers pass. Each kind has its own prefix, and separators
+ * within a key's parts are percent-encoded, so two kinds, or two calls of one kind, never get the same key.
  */
 const MARK = { run: 'media-run/', activity: 'media-activity/', row: 'media-row/' } as const;
 
 /**
- * Returns the key of a workflow's paid call: a run id that a reset keeps (workflows/creation-key chooses it), and the
- * call's index in that run.
+ * Returns the key of a workflow's paid call. It consists of a run id that survives a reset (workflows/creation-key
+ * chooses it) and the call's index in that run.
  */
 export function runKey(workflowId: string, runId: string, ordinal: number): string {
   return `${runKeyPrefix(workflowId)}${escaped(runId)}/${ordinal}`;
 }
 
 /**
- * Returns the key of an activity that was given none, derived from its own ids. Resetting its workflow buys again.
- * Without a workflow, the key is the id that the caller gave, as for a workflow that a client starts.
+ * Returns the key of an activity whose caller passed none, derived from its ids. Resetting its workflow buys again.
+ * Without a workflow, the key is the caller's activity id, just as a workflow that a client starts uses its workflow
+ * id.
  */
 export function activityKey(workflowId: string | null, runId: string | null, activityId: string): string {
   if (workflowId === null) return activityId;
@@ -36,27 +37,27 @@ export function rowCreationKey(
   return `${campaignKeyPrefix(campaign)}${text}/${attempt}`;
 }
 
-/** Returns the prefix that all of a campaign's creation keys, and no others, have. */
+/** Returns the prefix that only this campaign's creation keys have. */
 export function campaignKeyPrefix(campaign: string): string {
   return `${MARK.row}${escaped(campaign)}/`;
 }
 
-/** Checks a key used to look up a call. */
+/** Checks a key that is used to look up a call. */
 export const creationKeyCheck: Check<string> = must(
-  'the key of a paid call, a text',
+  'the key of a paid call, a non-empty string',
   (value) => typeof value === 'string' && value !== '',
 );
 
 /**
- * Returns why a caller's key is refused; undefined if it is accepted. A derived key belongs to another call, and only
- * the workflow for which it was derived may pass it on.
+ * Returns why a caller's key is rejected, or undefined if it is accepted. A derived key belongs to another call, and
+ * only the workflow for which it was derived may pass it on.
  * @param maker the workflow for which the key may have been derived, if any
  */
 export function givenKeyIssue(given: string, maker?: string): string | undefined {
   if (!Object.values(MARK).some((mark) => given.startsWith(mark))) return undefined;
   if (maker !== undefined && given.startsWith(runKeyPrefix(maker))) return undefined;
   const marks = Object.values(MARK).join(', ');
-  return `creationKey begins like a key that is made for a call without one (${marks}): it could be that of another call. Nothing was sent. Give a key of your own, such as the id of the row or order it serves.`;
+  return `creationKey starts with a prefix that is reserved for derived keys (${marks}), so it could belong to another call. Nothing was sent. Pass your own key, such as the id of the row or order that the call is for.`;
 }
 
 const runKeyPrefix = (workflowId: string): string => `${MARK.run}${escaped(workflowId)}/`;

@@ -5,9 +5,9 @@ import { type VideoTask } from './video-task';
 
 export interface DownloadVideoInput {
   readonly video: VideoTask;
-  /** Written into the sidecar only when the caller asked for it (architecture: Stores). */
+  /** Set only if the caller wants the prompt in the sidecar (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first try, made by a delivery. It counts, and the next try respects its Retry-After. */
+  /** The first attempt, made by a delivery. It counts, and the next attempt respects its Retry-After. */
   readonly tried?: FailedTry;
 }
 
@@ -40,9 +40,9 @@ export type DownloadVideoResult =
       readonly httpStatus?: number;
     };
 
-/** Why a location did not provide the video: public names, also used as the class of a retryable failure. */
+/** Why a location did not provide the video. Public names, also used as the class of a retryable failure. */
 export type DownloadProblemKind =
-  /** 404, 400, 409 and any other "not found here" without a reason. */
+  /** 404, 400, 409 and any other form of "not found" without a reason. */
   | 'missing'
   /** 410, an error code that says "expired", or 401, 403 or 404 from a signed link on another host. */
   | 'expired'
@@ -54,69 +54,73 @@ export type DownloadProblemKind =
   | 'unavailable'
   /** Interrupted, stalled, too slow or never connected. */
   | 'network'
-  /** The address filter refused the location: nothing was sent there. */
+  /** The address filter blocked the location, so nothing was sent there. */
   | 'blocked'
-  /** JSON, HTML, text or no bytes at all instead of the video. */
+  /** JSON, HTML, text or an empty body instead of the video. */
   | 'not_video'
-  /** A complete body with a damaged or incomplete file, or a partial file although the whole file was requested. */
+  /**
+   * A complete body that contains a damaged or truncated file, or a partial response to a request for the whole file.
+   */
   | 'incomplete_file'
-  /** Bytes that will not become a video: an image, a file without pictures, an encoded body. */
+  /** Content that a retry will not turn into a video: an image, a file without a video track, an encoded body. */
   | 'no_picture'
   | 'too_large'
   | 'storage';
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /** Our own text, without paths or text from the service. Contains at most the origin of an address. */
+  /**
+   * Text written by this package, without paths or text from the service. Contains at most the origin of an address.
+   */
   readonly message: string;
   readonly httpStatus?: number;
   /** Lower bound in milliseconds. */
   readonly retryAfterMs?: number;
   readonly rejected?: ArtifactRef;
-  /** Another try cannot help. */
+  /** True if another attempt cannot help. */
   readonly final?: true;
 }
 
-/** Videos per delivery, and how many deliveries a watcher or a batch may have open at a time. */
+/** Maximum number of videos per delivery, and of open deliveries per watcher or batch. */
 export const DELIVERY = { videos: 25, open: 4 } as const;
 
 export interface FailedTry {
   readonly problem: DownloadProblem;
-  /** According to the service, the result still exists, but this try received none of its bytes. */
+  /** Whether the result still exists according to the service, although this attempt received none of its bytes. */
   readonly lives: boolean;
 }
 
 export type Downloaded = Extract<DownloadVideoResult, { outcome: 'downloaded' }>;
 
-/** Bounds of `media.downloadVideo` (architecture: Download); times in milliseconds. */
+/** Limits of `media.downloadVideo` (architecture: Download). Times are in milliseconds. */
 export interface DownloadBounds {
-  /** Tries in total; the last one returns instead of throwing. */
+  /** Total number of attempts. The last one returns instead of throwing. */
   readonly maxTries: number;
-  /** Time without a new byte after which no further try is made. */
+  /** Time without a new byte after which the download is no longer retried. */
   readonly windowMs: number;
   /**
-   * As `maxTries`, while the download location is unavailable (5xx, 429, no connection) but the record says that the
-   * result exists. Waiting loses nothing, and a person could only resume.
+   * Replaces `maxTries` while the download location is unavailable (5xx, 429, no connection) but the record says that
+   * the result exists. Waiting loses nothing, and a person could not do more than resume.
    */
   readonly livingTries: number;
   readonly livingWindowMs: number;
-  /** Delay between tries once the ordinary ones are used up. */
+  /** Delay between attempts after `maxTries` attempts. */
   readonly livingDelayMs: number;
-  /** How many complete but damaged files, or expired links, are seen before the problem is reported. */
+  /** How many complete but damaged files, or expired links, are tolerated before the problem is reported. */
   readonly maxSameFault: number;
-  /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval. */
+  /** First delay between attempts. It doubles up to `maxDelayMs` and is never below the general polling interval. */
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   /** Delay after a 401 or 403 from the service itself. */
   readonly authDelayMs: number;
   readonly tryDeadlineMs: number;
-  /** A try is abandoned if its body delivers fewer than `minBytesPerRateWindow` bytes in this time. */
+  /** An attempt is abandoned if its body delivers fewer than `minBytesPerRateWindow` bytes in this time. */
   readonly rateWindowMs: number;
   readonly minBytesPerRateWindow: number;
   readonly maxBytes: number;
 }
 
-/** The activity ends its tries itself, so a retry policy must allow at least this much. */
+/** The activity enforces these limits itself, so its retry policy must allow at least as much. */
 export const DOWNLOAD_BOUNDS: DownloadBounds = {
   maxTries: 20,
   windowMs: 600_000,

@@ -17,7 +17,7 @@ import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 import { isKnown, watchFacts, type WatchState } from './watch-state';
 
 /**
- * Decides how the wait for a video ends, no matter who polls (architecture: Wait): which answers end its watch, and
+ * Decides how the wait for a video ends, regardless of who polls (architecture: Wait): which answers end its watch, and
  * which outcome follows.
  *
  * @module
@@ -34,32 +34,32 @@ export type WatchVerdict =
 /** The end of a watch. */
 export interface WatchEnd {
   readonly kind: 'verdict';
-  /** Why the wait ended. */
+  /** Why the watch ended. */
   readonly verdict: WatchVerdict;
-  /** The state at its end. */
+  /** The state when the watch ended. */
   readonly state: WatchState;
   /** The file of a completed video, if a delivery has fetched it. */
   readonly downloaded?: Downloaded;
-  /** A delivery's failed try. It counts as the first try of the video's own download. */
+  /** A delivery's failed attempt. It counts as the first attempt of the video's own download. */
   readonly tried?: FailedTry;
 }
 
 /**
- * `task_unknown` needs at least this many consecutive answers over at least this time. It applies only to an id that a
- * caller supplied and for which no record was ever received (architecture: Wait). A task that the service once knew, or
- * that our own create made, is polled until the deadline, because it was paid for.
+ * `task_unknown` requires at least this many consecutive answers over at least this time. It applies only to an id that
+ * a caller supplied and for which no record was ever received (architecture: Wait). A task that the service once
+ * returned, or that our own create made, is polled until the deadline, because it was paid for.
  */
 const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
 /**
- * After this many consecutive lost ticks past the deadline, the wait ends without a poll. Fewer lost ticks are made up
- * for.
+ * After this many consecutive lost ticks past the deadline, the wait ends without a poll. If fewer ticks are lost, a
+ * later tick replaces them.
  */
 export const MAX_MISSED_AT_DEADLINE = 3;
 
 const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
 
-/** Returns the verdict for a record; undefined while the watch continues. */
+/** Returns the verdict for a record, or undefined while the watch continues. */
 export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined {
   if (record.phase === 'completed') return { kind: 'completed', record };
   if (record.phase === 'failed') return { kind: 'failed', record, error: record.error ?? UNKNOWN_ERROR };
@@ -67,9 +67,9 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 }
 
 /**
- * Returns the verdict at `now` for a watch without a final record; undefined while it continues. A poll sent at or
+ * Returns the verdict at `now` for a watch without a final record, or undefined while it continues. A poll sent at or
  * after the deadline is the last one, whether it returned a record or any error, including a failed connection. A poll
- * that was not sent, or that was answered too late for its tick, is a lost tick. The next tick makes up for it.
+ * that was not sent, or that was answered too late for its tick, is a lost tick, and the next tick replaces it.
  */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
@@ -90,7 +90,8 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
 }
 
 /**
- * Before the execution expires, there is time for one last poll but not for replacing a lost one (architecture: Wait).
+ * Whether the execution is about to expire: there is time for one last poll, but not to replace a lost one
+ * (architecture: Wait).
  */
 function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
   if (hardEndAt === null || now < hardEndAt) return false;
@@ -99,7 +100,7 @@ function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: nu
 
 export interface WaitOrigin {
   readonly creationKey: string | null;
-  /** Null for a task that was not created here. */
+  /** Null for a task that this workflow did not create. */
   readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
 }
 
@@ -124,8 +125,8 @@ export function outcomeOfWatch(
 type Completed = Extract<WatchVerdict, { kind: 'completed' }>;
 
 /**
- * Returns a completed video's outcome from its download. Null if the execution is about to expire or no worker could
- * finish the download. The file may be intact, and a later `awaitVideo` downloads it.
+ * Returns a completed video's outcome from its download result. The result is null if the execution is about to expire
+ * or no worker could finish the download. The file may be intact, and a later `awaitVideo` can download it.
  */
 export function outcomeOfDownload(
   { state, record }: { readonly state: WatchState; readonly record: PolledRecord },
@@ -144,7 +145,7 @@ export function outcomeOfDownload(
 export interface VideoEnd {
   readonly state: WatchState;
   readonly estimate: Money | null;
-  /** Something else under its key may also have cost money, so the usage reported for this task settles nothing. */
+  /** Something else under its key may also have cost money, so this task's reported usage does not settle the bill. */
   readonly mayBeOwed?: true;
 }
 
@@ -153,14 +154,14 @@ export function requestedFacts(video: VideoTask): RequestedFacts {
   return { model, durationSeconds, resolution, referenceMode };
 }
 
-/** Returns warnings about values that the service reports differently from the request. */
+/** Returns warnings about reported values that differ from the request. */
 export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
   return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
     const asked = requested[fact];
     const answered = reported[fact];
     return asked === null || answered === undefined || asked === answered
       ? []
-      : [`The service reports ${fact} ${answered}; ${asked} was requested.`];
+      : [`The service reports ${fact} ${answered}, but ${asked} was requested.`];
   });
 }
 
@@ -203,7 +204,7 @@ export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): Fail
     error,
     retryable: mayRetry(error.kind),
     watch: watchFacts(end.state),
-    // A failed job can still need billing review (C1.8): the reservation is kept.
+    // A failed task can still need billing review (C1.8), so the reservation is kept.
     billing: billing(end.estimate, 'needs_review', usage),
   };
 }
@@ -213,7 +214,7 @@ export function unknownTask(end: VideoEnd): TaskUnknown {
     outcome: 'task_unknown',
     video: end.state.video,
     message:
-      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is not a failed video and not a reason to create another one.',
+      'The service reports that this task id does not exist. Check the id, the account and the path /v1/videos/{task_id}. The video has not necessarily failed, so do not create another one because of this.',
     watch: watchFacts(end.state),
     billing: billing(end.estimate, 'needs_review'),
   };

@@ -13,44 +13,44 @@ import { type ValidationIssue } from './shape';
 import { validateRawFields } from './validate-request';
 import { type PollingProfile } from './video-task';
 
-/** How one kind of reference is sent (architecture: Requests). Nothing is assumed. */
+/** How one kind of reference is sent (architecture: Requests). There are no implicit mappings. */
 export interface ReferenceMapping {
-  /** Media kind of the reference. Several fields may take the same kind. */
+  /** Media kind of the reference. Several fields may accept the same kind. */
   readonly kind: ReferenceKind;
   /** Wire field name. */
   readonly field: string;
-  /** Whether the field holds a list or one value. */
+  /** Whether the field contains a list or a single value. */
   readonly shape: 'array' | 'string';
   /**
-   * `url` sends an address; the artifact store signs one for a file. For `data_url` and `base64`, the worker reads the
-   * bytes. `file` sends them as a form part.
+   * `url` sends a URL; for a file, the artifact store signs one. For `data_url` and `base64`, the worker reads the file
+   * and sends its bytes inline. `file` sends them as a form part.
    */
   readonly form: 'url' | 'data_url' | 'base64' | 'file';
-  /** Largest number of references under this field; absent when no limit is configured. */
+  /** Maximum number of references in this field; absent if no limit is configured. */
   readonly max?: number;
   /**
-   * How long a signed address is valid, in seconds. @default an hour, or four times the model's usual time if that is
+   * How long a signed URL is valid, in seconds. @default one hour, or four times the model's usual time if that is
    * longer
    */
   readonly validSeconds?: number;
 }
 
 const SHORTEST_ADDRESS_SECONDS = 3_600;
-/** Seven days, the longest that S3 signs. */
+/** Seven days, the longest validity that S3 allows. */
 export const LONGEST_ADDRESS_SECONDS = 604_800;
 
 /**
- * Returns how long an artifact's address is signed for, in milliseconds. The service may not fetch it until the task
- * begins.
+ * Returns how long an artifact's signed URL is valid, in milliseconds. The service may not fetch the file until the
+ * task starts.
  */
 export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMapping): number {
-  // The first poll is after half of the usual time.
+  // The first poll is sent after half of the usual time.
   const usualSeconds = 2 * (polling?.firstPollSeconds ?? 0);
   const seconds = validSeconds ?? Math.max(SHORTEST_ADDRESS_SECONDS, 4 * usualSeconds);
   return Math.min(seconds, LONGEST_ADDRESS_SECONDS) * 1_000;
 }
 
-/** One line of a price list per specification: the first line whose keys all match is used. */
+/** One line of a per-specification price list. The first line whose keys all match applies. */
 export interface SpecificationPrice {
   /** @default any */
   readonly resolution?: string;
@@ -71,11 +71,11 @@ export type PriceRule =
       readonly per: 'specification';
       /** ISO 4217 code. */
       readonly currency: string;
-      /** The first match is used. Without a match, the price is unknown. */
+      /** The first match applies. Without a match, the price is unknown. */
       readonly specifications: readonly SpecificationPrice[];
     };
 
-/** A video model: how its requests are written, and the allowed values. A list that is left out allows every value. */
+/** A video model: the format of its requests, and their allowed values. An omitted list allows every value. */
 export interface VideoModel {
   /** Public model id, as requests name it. */
   readonly id: string;
@@ -92,21 +92,21 @@ export interface VideoModel {
   readonly resolutions?: readonly string[];
   /** Allowed values, such as `16:9`. */
   readonly aspectRatios?: readonly string[];
-  /** How references are sent. Without it, requests with references are refused. */
+  /** How references are sent. If omitted, requests with references are rejected. */
   readonly references?: readonly ReferenceMapping[];
-  /** Names of model-specific fields that may be given through `fields`. */
+  /** Names of model-specific fields that may be passed in `fields`. */
   readonly fields?: readonly string[];
-  /** How often its tasks are polled. @default after 4 seconds, then every 3 to 5 */
+  /** How often its tasks are polled. @default after 4 seconds, then every 3 to 5 seconds */
   readonly polling?: PollingProfile;
-  /** Longest time for a create to be uploaded and answered, in seconds. @default 60 */
+  /** Maximum time to upload a create request and receive the answer, in seconds. @default 60 */
   readonly requestSeconds?: number;
-  /** The idempotency header for which the service promises to accept a create only once. @default none */
+  /** The idempotency header with which the service guarantees to accept a create only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
   /** Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
-/** An image model and its allowed values. A list that is left out allows every value. */
+/** An image model and its allowed values. An omitted list allows every value. */
 export interface ImageModel {
   /** Public model id, as requests name it. */
   readonly id: string;
@@ -115,33 +115,32 @@ export interface ImageModel {
   readonly sizes?: readonly string[];
   /** Allowed values. */
   readonly qualities?: readonly string[];
-  /** Most results of one call. */
+  /** Maximum number of results per call. */
   readonly maxN?: number;
   /** Allowed values. */
   readonly responseFormats?: readonly ('url' | 'b64_json')[];
-  /** What an edit may carry besides prompt and images. @default nothing */
+  /** What an edit may contain besides prompt and images. @default nothing */
   readonly edit?: {
     readonly mask?: boolean;
-    /** Which of size, quality, n and response_format an edit may carry. */
+    /** Which of size, quality, n and response_format an edit may contain. */
     readonly fields?: readonly ('size' | 'quality' | 'n' | 'response_format')[];
     readonly maxImages?: number;
   };
-  /** Names of model-specific fields that may be given through `fields`. */
+  /** Names of model-specific fields that may be passed in `fields`. */
   readonly fields?: readonly string[];
-  /** Longest time for a call or an edit to be uploaded and answered, in seconds. @default 240 */
+  /** Maximum time to upload a generation or edit request and receive the answer, in seconds. @default 240 */
   readonly requestSeconds?: number;
-  /** The idempotency header for which the service promises to accept a call only once. @default none */
+  /** The idempotency header with which the service guarantees to accept a call only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
-  /** Per image. Absent means unknown, never free. */
+  /** Price per image. Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
-/** One model of the configuration. */
+/** A model in the configuration. */
 export type ModelEntry = VideoModel | ImageModel;
 
 /**
- * The live model configuration (contract 2.3, architecture: Models): data that is re-read when its time to live
- * expires.
+ * The live model configuration (contract 2.3, architecture: Models), which is reloaded when its time to live expires.
  */
 export interface ModelConfiguration {
   readonly version: 1;
@@ -149,20 +148,20 @@ export interface ModelConfiguration {
   readonly models: readonly ModelEntry[];
 }
 
-/** What a worker knows about a model at the moment of a call. */
+/** Result of looking up a model at the time of a call. */
 export type ModelLookup =
   | { readonly found: 'entry'; readonly entry: ModelEntry }
-  /** No entry. Unknown models may pass, but only with the safe fields (`validated: false`). */
+  /** No entry. Unknown models are allowed, but only with the safe fields (`validated: false`). */
   | { readonly found: 'unlisted' }
-  /** Only a worker knows the configuration. */
+  /** This process does not have the configuration; only workers do. */
   | { readonly found: 'not_known_here' }
-  /** No entry, and unknown models are refused. */
+  /** No entry, and unknown models are rejected. */
   | { readonly found: 'refused'; readonly known: readonly string[] };
 
 /**
  * Checks a paid request against the live model configuration (architecture: Models). Pure; changes nothing. A value
- * passes if the entry has no list for it. Exceptions are values that the contract allows only if listed: `auto`,
- * quality, response_format, mask and other edit fields.
+ * passes if the entry has no list for it, except for values that the contract allows only if listed: `auto`, quality,
+ * response_format, mask and other edit fields.
  */
 export function validateAgainstModel(
   paid: PaidRequest,
@@ -170,7 +169,7 @@ export function validateAgainstModel(
 ): { readonly issues: readonly ValidationIssue[]; readonly validated: boolean } {
   switch (lookup.found) {
     case 'refused': {
-      const message = `The live model configuration does not have this model.${unseenDifference(paid.request.model, lookup.known)}`;
+      const message = `This model is not in the live model configuration.${unseenDifference(paid.request.model, lookup.known)}`;
       return { issues: [{ field: 'model', message, allowed: lookup.known }], validated: false };
     }
     case 'not_known_here':
@@ -180,7 +179,7 @@ export function validateAgainstModel(
     case 'entry': {
       const { entry } = lookup;
       const expected = paid.operation === 'create_video' ? 'video' : 'image';
-      const message = `This model makes ${entry.kind}s; this call needs a model that makes ${expected}s.`;
+      const message = `This model creates ${entry.kind}s, but this call needs a model that creates ${expected}s.`;
       const issues = entry.kind === expected ? validateEntry(paid, entry) : [{ field: 'model', message }];
       return { issues, validated: true };
     }
@@ -217,7 +216,7 @@ function validateGeneration(request: ImageGenerationRequest, entry: ImageModel):
   ];
 }
 
-/** Edit fields and the names that the configuration lists them under. */
+/** Edit fields, each with its name in the configuration. */
 const EDIT_FIELDS = [
   ['size', 'size'],
   ['quality', 'quality'],
@@ -232,7 +231,7 @@ function validateEdit(request: ImageEditRequest, entry: ImageModel): ValidationI
   if (entry.edit?.mask !== true) issues.push(...unlisted('mask', request.mask));
   const max = entry.edit?.maxImages;
   if (max !== undefined && request.images.length > max)
-    issues.push({ field: 'images', message: `This model takes at most ${max} images.` });
+    issues.push({ field: 'images', message: `This model accepts at most ${max} images.` });
   issues.push(...validateRawFields(request.fields, { operation: 'edit_image', listed: entry.fields }));
   return issues;
 }
@@ -249,13 +248,13 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/** Without an entry, only what every model accepts passes. Anything else would be a guess (architecture: Models). */
+/** Without an entry, allows only fields that every model accepts. Any other would be a guess (architecture: Models). */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];
   const refuse = (field: string, value: unknown) => {
     if (value === undefined) return;
-    const message = `Without an entry for this model nothing is known about ${field}: name the model configuration in MEDIA_MODELS, or leave it out.`;
+    const message = `The model has no configuration entry, so it is unknown whether it accepts ${field}. Set MEDIA_MODELS to a configuration with this model, or omit the field.`;
     issues.push({ field, message });
   };
   if (operation === 'create_video') {
@@ -284,11 +283,11 @@ function oneOf<T extends string | number>(
 ): ValidationIssue[] {
   if (value === undefined || allowed === undefined || allowed.includes(value)) return [];
   const values = allowed.map(String);
-  const message = `${field} is not a value of this model.${unseenDifference(value, values)}`;
+  const message = `${field} has a value that this model does not accept.${unseenDifference(value, values)}`;
   return [{ field, message, allowed: values }];
 }
 
-/** Returns a reference's mapping; undefined if there is none or it is ambiguous. Never assumed. */
+/** Returns a reference's mapping, or undefined if there is none or it is ambiguous. Never guesses. */
 export function mappingOf(
   reference: VideoReference,
   mappings: readonly ReferenceMapping[],
@@ -300,7 +299,7 @@ export function mappingOf(
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
-/** Returns the request's files for which the service gets an address, and the fields that name them. */
+/** Returns the files that the service receives as URLs, each with its field in the request. */
 export function addressedSources(
   { operation, request }: PaidRequest,
   lookup: ModelLookup,
@@ -314,7 +313,7 @@ export function addressedSources(
   );
 }
 
-/** Checks references against a model's mappings. @returns also the wire fields that the references use */
+/** Checks references against a model's mappings. @returns the issues, and the wire fields that the references use */
 function validateReferences(references: readonly VideoReference[], mappings: readonly ReferenceMapping[]) {
   const issues: ValidationIssue[] = [];
   const taken = new Map<ReferenceMapping, number>();
@@ -322,11 +321,11 @@ function validateReferences(references: readonly VideoReference[], mappings: rea
     const mapping = mappingOf(reference, mappings);
     if (mapping === undefined) return void issues.push(withoutMapping(reference, index, mappings));
     taken.set(mapping, (taken.get(mapping) ?? 0) + 1);
-    // An address that the service cannot fetch. The worker's store signs an address for a file.
+    // The service cannot fetch other URLs. For a file, the worker's artifact store signs one.
     if (mapping.form === 'url' && 'url' in reference.source && !/^https?:/i.test(reference.source.url))
       issues.push({
         field: `references[${index}].source`,
-        message: `This model takes ${reference.kind} references as http or https URLs only.`,
+        message: `This model accepts ${reference.kind} references only as http or https URLs.`,
       });
   });
   return {
@@ -344,14 +343,14 @@ function withoutMapping(
   if (fields.length === 0)
     return {
       field: `references[${index}].kind`,
-      message: `This model takes no ${reference.kind} references.`,
+      message: `This model does not accept ${reference.kind} references.`,
       allowed: [...new Set(mappings.map(({ kind }) => kind))],
     };
   return {
     field: `references[${index}].field`,
     message:
       reference.field === undefined
-        ? `This model has more than one field for ${reference.kind} references: name one.`
+        ? `This model has more than one field for ${reference.kind} references. Specify one.`
         : `This model has no such field for ${reference.kind} references.${unseenDifference(reference.field, fields)}`,
     allowed: fields,
   };
@@ -361,14 +360,14 @@ function counts(taken: ReadonlyMap<ReferenceMapping, number>): ValidationIssue[]
   const issues: ValidationIssue[] = [];
   for (const [{ kind, field, max }, count] of taken)
     if (max !== undefined && count > max)
-      issues.push({ field: 'references', message: `At most ${max} ${kind} references go into ${field}.` });
-  // A field of the shape `string` holds one value, whichever kinds share it.
+      issues.push({ field: 'references', message: `${field} accepts at most ${max} ${kind} references.` });
+  // A field with the shape `string` contains a single value, even if several kinds share it.
   const fields = new Set(
     [...taken.keys()].filter(({ shape }) => shape === 'string').map(({ field }) => field),
   );
   for (const name of fields) {
     const sum = [...taken].reduce((total, [{ field }, count]) => total + (field === name ? count : 0), 0);
-    if (sum > 1) issues.push({ field: 'references', message: `${name} takes one reference.` });
+    if (sum > 1) issues.push({ field: 'references', message: `${name} accepts only one reference.` });
   }
   return issues;
 }

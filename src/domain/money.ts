@@ -3,7 +3,7 @@ import { type ModelEntry, type PriceRule } from './model-config';
 import { type PaidRequest } from './request';
 import { type Check, name, objectOf, whole } from './shape';
 
-/** What a price rule can depend on (contract 1). */
+/** The request values that a price rule can depend on (contract 1). */
 interface PricedSpec {
   readonly durationSeconds?: number | undefined;
   readonly resolution?: string | undefined;
@@ -13,13 +13,13 @@ interface PricedSpec {
   readonly n?: number | undefined;
 }
 
-/** Returns the estimate for one paid call; null if unknown, which is never the same as 0 (C1.5). */
+/** Returns the estimate for one paid call, or null if it is unknown, which never means 0 (C1.5). */
 export function estimatePrice(rule: PriceRule | undefined, spec: PricedSpec): Money | null {
   if (rule === undefined) return null;
   const unit = unitPrice(rule, spec);
   if (unit === null) return null;
   const microUnits = unit * (spec.n ?? 1);
-  // A larger number is not exact, so the price is unknown.
+  // A larger number would be inexact, so the price counts as unknown.
   return Number.isSafeInteger(microUnits) ? { microUnits, currency: rule.currency } : null;
 }
 
@@ -48,7 +48,7 @@ function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
 }
 
 /**
- * Formats money as `1.20 USD`, with at least two decimals and more only if they are not zero. Uses integer arithmetic,
+ * Formats money as `1.20 USD`, with at least two decimals and more only if they are nonzero. Uses integer arithmetic,
  * so prices are never rounded.
  */
 export function formatMoney({ microUnits, currency }: Money): string {
@@ -60,8 +60,8 @@ export function formatMoney({ microUnits, currency }: Money): string {
 const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
 
 /**
- * Reads a decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` into micro-units; undefined if the text is not an
- * amount.
+ * Parses a decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` into micro-units. Returns undefined if the text is
+ * not an amount.
  */
 export function readAmount(
   text: string,
@@ -83,29 +83,29 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Checks a caller's budget. The plan refuses a currency that no price uses. */
+/** Checks a caller's budget. Planning rejects a currency that no price uses. */
 export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), currency: name() });
 
 /**
- * What is known about the cost of one paid call (contract 1, architecture: Outcomes).
+ * The known cost of one paid call (contract 1, architecture: Outcomes).
  * - `settled`: the service reported usage and the task has ended.
- * - `reserved`: money may be owed; nothing final is known yet.
- * - `needs_review`: a person must check (failed, lost or unreported usage, or the service validated a request and
- *   refused it).
- * - `none`: nothing was sent, or the service refused it without validating it: provably nothing is owed.
+ * - `reserved`: money may be owed, and the final amount is not known yet.
+ * - `needs_review`: a person must check the bill (the call failed, its usage is lost or unreported, or the service
+ *   rejected it after validating it).
+ * - `none`: provably nothing is owed, because nothing was sent or the service refused it without validating it.
  */
 export interface Billing {
   /** From the configured price rule; null means unknown, never free. */
   readonly estimate: number | null;
   /** ISO 4217 code of the estimate; null if the estimate is unknown. */
   readonly currency: string | null;
-  /** The service's own `usage`, unchanged. Absent never means a cost of 0 (C1.9). */
+  /** The service's `usage`, unchanged. Its absence never means a cost of 0 (C1.9). */
   readonly usage?: JsonValue;
   /** Whether the cost is final. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none';
 }
 
-/** Returns billing with an estimate from a price rule; the estimate is null without a rule. */
+/** Returns the billing for an estimate. A null estimate means that the price is unknown. */
 export function billing(estimate: Money | null, state: Billing['state'], usage?: JsonValue): Billing {
   return {
     estimate: estimate?.microUnits ?? null,
@@ -120,7 +120,7 @@ export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_
   return saysHowMuch(usage) ? 'settled' : 'needs_review';
 }
 
-/** Services fill `usage` with empty objects, nulls and names; amounts may also be strings. */
+/** Whether `usage` contains an amount. Services also fill it with empty objects, nulls, names and numeric strings. */
 function saysHowMuch(usage: JsonValue | undefined): boolean {
   if (typeof usage === 'number') return Number.isFinite(usage);
   if (typeof usage === 'string') return usage.trim() !== '' && Number.isFinite(Number(usage));
@@ -128,7 +128,7 @@ function saysHowMuch(usage: JsonValue | undefined): boolean {
   return Object.values(usage).some((inner: JsonValue) => saysHowMuch(inner));
 }
 
-/** Estimates one paid call by its model's price rule; null means unknown, never free. */
+/** Estimates one paid call from its model's price rule; null means unknown, never free. */
 export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): Money | null {
   if (paid.operation === 'create_video') {
     const { durationSeconds, resolution } = paid.request;
@@ -138,26 +138,29 @@ export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): M
   return estimatePrice(entry?.price, { size, quality, n });
 }
 
-/** Lengths of the windows of a spend limit, and how much of an ISO 8601 time names one, in characters. */
+/** A spend limit's possible windows, each with the length of the ISO 8601 prefix that identifies it, in characters. */
 const WINDOWS = { hour: 13, day: 10, month: 7 } as const;
 
 type SpendPeriod = keyof typeof WINDOWS;
 
 export const SPEND_PERIODS = Object.keys(WINDOWS) as [SpendPeriod, ...SpendPeriod[]];
 
-/** The most that an account's calls may cost in a UTC hour, day or month, by their estimates. */
+/** The most that an account's calls may cost in a UTC hour, day or month, according to their estimates. */
 export interface SpendLimit extends Money {
   readonly per: SpendPeriod;
 }
 
 interface SpendWindow {
-  /** Beginning of the ISO 8601 times in it: `2026-01-31T07`, `2026-01-31`, `2026-01`. */
+  /** Common prefix of the ISO 8601 times in this window: `2026-01-31T07`, `2026-01-31`, `2026-01`. */
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly endsAt: number;
 }
 
-/** @param now milliseconds since the Unix epoch */
+/**
+ * Returns the window that contains `now`.
+ * @param now milliseconds since the Unix epoch
+ */
 export function spendWindow(per: SpendPeriod, now: number): SpendWindow {
   const at = new Date(now);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];

@@ -1,12 +1,12 @@
 import { type Check, must } from './shape';
 
-/** Version of this package, as in package.json: workflow code reads no files. */
+/** Version of this package. Repeats package.json, because workflow code cannot read files. */
 export const PACKAGE_VERSION = '0.2.0';
 
 /** Memo field with the version of this package that started a workflow. */
 export const VERSION_MEMO = 'mediaVersion';
 
-/** Memo of every workflow that this package starts. A replay reports the version from it. */
+/** Memo of every workflow that this package starts. A replay reads the version from it. */
 export const STARTED_BY = { [VERSION_MEMO]: PACKAGE_VERSION } as const;
 
 /**
@@ -64,9 +64,9 @@ export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
   batchState: 'batch_state',
-  /** Paid calls that are not sent yet, and why. Answered by video, image and campaign workflows. */
+  /** Paid calls that have not been sent yet, and why. Video, image and campaign workflows answer it. */
   waits: 'waits',
-  /** What a watcher knows about one video, and everything that it stores. */
+  /** A watcher's state of one video, and its complete state. */
   watchState: 'watch_state',
   watchSnapshot: 'watch_snapshot',
 } as const;
@@ -80,7 +80,7 @@ export const SIGNAL = {
   campaignReport: 'campaign_report',
   watchJoin: 'watch_join',
   watchLeave: 'watch_leave',
-  /** Says that a task may be done. Sent to a video's workflow, or to its watcher with the workflow's id. */
+  /** Reports that a task may be done. Sent to a video's workflow, or to its watcher with the workflow's id. */
   nudge: 'nudge',
 } as const;
 
@@ -97,25 +97,29 @@ export const UPDATE = {
   resumeRows: 'resumeRows',
 } as const;
 
-/** Task queue of the workflows and, unless configured otherwise, of the activities. */
+/** Default task queue of the workflows, and base name of the activities' task queues. */
 export const DEFAULT_TASK_QUEUE = 'temporal-media';
 
-/** Longest workflow id or task queue name that a Temporal server accepts, in characters. */
+/** Maximum length of a workflow id or task queue name on a Temporal server, in characters. */
 export const MAX_ID = 1_000;
 
-/** Checks an id that a workflow command uses. With any other id, the server would reject the workflow task. */
+/** Checks an id that a workflow command uses. The server would reject the workflow task if the id were invalid. */
 export const idCheck: Check<string> = must(
-  `a text of 1 to ${MAX_ID} characters`,
+  `a string of 1 to ${MAX_ID} characters`,
   (id) => typeof id === 'string' && id !== '' && id.length <= MAX_ID && !/\p{Cs}/u.test(id),
 );
 
 export const taskQueueCheck: Check<string> = (value, field) =>
   idCheck(value, field) ?? ownQueue(value, field);
 
-const ownQueue = must('a task queue of yours', (queue) => !(queue as string).startsWith('/_sys/'));
+const ownQueue = must(
+  "one of your task queues, not one of Temporal's own",
+  (queue) => !(queue as string).startsWith('/_sys/'),
+);
 
 /**
- * Queues that a media worker serves in addition to its own, so that one kind of activity never waits behind another.
+ * Returns the task queues that a media worker serves in addition to its own. Separate queues keep one kind of activity
+ * from waiting behind another.
  */
 export function activityQueues(taskQueue: string): {
   readonly [kind in 'create' | 'poll' | 'download' | 'image']: string;
@@ -128,13 +132,16 @@ export function activityQueues(taskQueue: string): {
   };
 }
 
-/** Name of the error for a bundle that cannot join workflows. Only the name crosses the sandbox boundary. */
+/**
+ * Name of the error for workflow code that cannot be joined with this package's. Only the name crosses the sandbox
+ * boundary.
+ */
 export const NOT_JOINED = 'WorkflowsNotJoined';
 
-/** Credential used when a request names none. */
+/** Credential used if a request does not name one. */
 export const DEFAULT_CREDENTIAL = 'default';
 
-/** Base queue of a worker: removes the suffix of an activity queue. */
+/** Returns a worker's base task queue by removing the suffix of an activity queue. */
 export function baseTaskQueue(taskQueue: string): string {
   return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
@@ -147,61 +154,60 @@ export function mediaJournalScheduleId(taskQueue: string): string {
 }
 
 /**
- * Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches
- * (architecture: Create).
+ * Memo field with a paid request's fingerprint, which is compared when a second caller attaches (architecture: Create).
  */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
-/** Failure type of a paid activity that refuses to run without a journal; its details contain the attempt. */
+/** Failure type of a paid activity that refuses to run without a journal. Its details contain the attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 
-/** Failure type of a workflow, an activity or an Update that cannot use its input; its message names the field. */
+/** Failure type of a workflow, an activity or an Update with invalid input. Its message names the field. */
 export const INVALID_INPUT = 'InvalidInput';
 
-/** Failure type of an activity that its own retry policy runs again; its details contain the error class. */
+/** Failure type of an activity that its retry policy retries. Its details contain the error class. */
 export const RETRY_LATER = 'MediaRetryLater';
 
 /**
- * Cause of a `not_sent` answer: an outcome is recorded, and only the create itself can check whether it belongs to
+ * Cause of a `not_sent` answer: the journal has an outcome, and only the create itself can check whether it belongs to
  * this request.
  */
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
 /**
- * Cause of a `not_sent` answer: the campaign batch that should pay for the call is closed, or another run of the batch
+ * Cause of a `not_sent` answer: the campaign batch that was to pay for the call is closed, or another run of the batch
  * is spending its money.
  */
 export const BATCH_CLOSED = 'batch_closed';
 
-/** A bug in this package: a reason, a cause, and the type of a failure. */
+/** A bug in this package. Used as a rejection reason, a cause and a failure type. */
 export const INTERNAL_ERROR = 'internal_error';
 
-/** A worker without a journal refused a call that its retry policy could send twice: a reason and a cause. */
+/** A worker without a journal refused a call that its retry policy could send twice. Used as a reason and a cause. */
 export const UNSAFE_RETRIES = 'unsafe_retry_policy';
 
-/** Cause of a `not_sent` answer to a `recordedOnly` create: nothing is recorded. */
+/** Cause of a `not_sent` answer to a `recordedOnly` create that has no recorded answer. */
 export const NOT_RECORDED = 'not_recorded';
 
-/** Temporal's status of an execution that an operator has paused; it continues when it is unpaused. */
+/** Temporal's status of an execution that an operator paused. It continues when it is unpaused. */
 export const PAUSED = 'PAUSED';
 
-/** Whether an execution with this Temporal status has not ended. A paused execution still occupies its id. */
+/** Whether an execution with this Temporal status is still open. A paused execution still occupies its id. */
 export function isOpen(status: string): boolean {
   return status === 'RUNNING' || status === PAUSED;
 }
 
 /**
- * Search attributes of this package, all of the type Keyword. Codecs do not encrypt them, so none contains a prompt. A
- * workflow that is started with one of them opts in to all; see `isSearchable` in the workflows.
+ * Search attributes of this package, all of type Keyword. Codecs do not encrypt search attributes, so they never
+ * contain a prompt. Starting a workflow with one of them opts in to all of them; see `isSearchable` in the workflows.
  */
 export const SEARCH_ATTRIBUTE = {
-  /** How the workflow ended; `unconfirmed` also while it waits for a decision. */
+  /** The workflow's outcome. Also `unconfirmed` while the workflow waits for a decision. */
   outcome: 'MediaOutcome',
   model: 'MediaModel',
-  /** The credential given at the start. Once a task exists, the task's account, `name@digest`. */
+  /** The credential passed at the start. Once a task exists, the task's account, `name@digest`. */
   account: 'MediaAccount',
   taskId: 'MediaTaskId',
-  /** Id of the campaign, on itself and on its batches. */
+  /** The campaign's id, on the campaign and its batches. */
   campaign: 'MediaCampaign',
 } as const;
 
@@ -211,14 +217,15 @@ export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(SEARCH_ATTRIBU
 
 export function searchPairs(facts: SearchFacts): readonly (readonly [name: string, value: string])[] {
   return Object.entries(facts).flatMap(([fact, value]) =>
-    // A caller without types may have put anything into its request.
+    // An untyped caller may have put anything into its request.
     typeof value !== 'string' ? [] : [[SEARCH_ATTRIBUTE[fact as keyof SearchFacts], value] as const],
   );
 }
 
 /**
- * What a worker of a task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create, NAME/poll,
- * NAME/download and NAME/image. With `create`, also the activities on NAME, which read the journal and manifests.
+ * The parts that a worker of task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create,
+ * NAME/poll, NAME/download and NAME/image. `create` includes the activities on NAME, which read the journal and
+ * manifests.
  */
 export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
 
@@ -228,12 +235,12 @@ export type ServedPart = (typeof SERVED_PARTS)[number];
 /** Kinds of activities with a task queue of their own. */
 export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
-/** What follows from the parts that a worker serves. */
+/** Workflows and activities served, derived from a worker's parts. */
 export interface Served {
   readonly workflows: boolean;
-  /** Activities on the queue itself. */
+  /** Activities on the base queue itself. */
   readonly ownActivities: boolean;
-  /** Activity queues. All of their activities need the key and both stores; workflows need neither. */
+  /** Activity queues. Their activities need the API key and both stores; workflows need none of these. */
   readonly kinds: readonly ActivityQueueKind[];
 }
 
@@ -245,13 +252,13 @@ export function servedBy(parts: readonly ServedPart[]): Served {
   };
 }
 
-/** Returns why these are not valid worker parts; undefined if they are. */
+/** Returns the problem with a list of worker parts, or undefined if it is valid. */
 export function partsProblem(parts: readonly string[]): string | undefined {
   const unknown = parts.find((part) => !(SERVED_PARTS as readonly string[]).includes(part));
   if (parts.length > 0 && unknown === undefined) return undefined;
   const allowed = `must name one or more of ${SERVED_PARTS.join(', ')}`;
-  return unknown === undefined ? `${allowed}.` : `${allowed}; "${unknown}" is none of them.`;
+  return unknown === undefined ? `${allowed}.` : `${allowed}. "${unknown}" is not one of them.`;
 }
 
-/** First words of a campaign note about what its rows are waiting for. */
+/** Prefix of a campaign note that says what its rows are waiting for. */
 export const ROWS_WAIT = 'Rows wait: ';

@@ -1,6 +1,6 @@
 /**
- * Known names similar to `wanted`, nearest first: at most a third of the characters differ, or one name contains the
- * other. Ignores case and separators.
+ * Returns known names similar to `wanted`, nearest first: at most a third of the characters differ, or one name
+ * contains the other. Ignores case and separators.
  */
 export function nearNames(wanted: string, known: readonly string[], most = 3): string[] {
   const asked = plain(wanted);
@@ -12,12 +12,12 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
     .map(({ name }) => name);
 }
 
-/** Invisible characters: formats, variation selectors, and blanks, of which many look alike. */
+/** Invisible characters: format characters, variation selectors, and spaces, many of which look the same. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
 
 /**
- * Returns one sentence, with a leading space, if a value looks like an allowed one but contains different characters;
- * else `''`. Names the characters, never the value.
+ * Returns one sentence with a leading space if a value looks like an allowed value but contains different characters,
+ * or `''` if not. The sentence names the characters, never the value.
  */
 export function unseenDifference(value: unknown, allowed: readonly string[]): string {
   if (typeof value !== 'string') return '';
@@ -30,7 +30,7 @@ export function unseenDifference(value: unknown, allowed: readonly string[]): st
   );
   const named = odd.slice(0, 3).map(({ 0: sign, index }) => `${codePoint(sign)} at character ${index + 1}`);
   const which = named.length === 0 ? '' : `: ${named.join(', ')}`;
-  return ` It differs from an allowed one only by characters that cannot be seen${which}.`;
+  return ` It differs from an allowed value only in invisible characters${which}.`;
 }
 
 const seenOf = (text: string): string =>
@@ -45,7 +45,7 @@ const codePoint = (sign: string): string =>
 
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]+/g, '');
 
-/** Names are short; a longer text is not compared, because that is slow. */
+/** Maximum length to compare. Names are short, and comparing longer text is slow. */
 const LONGEST = 100;
 
 function distanceOf(a: string, b: string): number {

@@ -226,8 +226,8 @@ export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rej
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether the service may bill for validating the rejected request: even a request that was not accepted can cost money.
- * If the service refuses the whole account or model, it validates no requests.
+ * Whether the service may bill for validating the rejected request: even a request that was not accepted can cost
+ * money. If the service refuses the whole account or model, it validates no requests.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
   return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);

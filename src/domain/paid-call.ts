@@ -168,8 +168,8 @@ interface PaidAnswer {
   /** ISO 8601: when the worker gave the answer, by the same clock as the time that the answer contains. */
   readonly givenAt?: string;
   /**
-   * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person decided
-   * to repeat, or images that were paid for and lost.
+   * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person
+   * decided to repeat, or images that were paid for and lost.
    */
   readonly mayBeOwed?: true;
 }

@@ -5,37 +5,37 @@ interface PollBatch {
   readonly model: string | null;
   readonly ids: readonly string[];
   /**
-   * `seen[i]` is the digest of the last record of `ids[i]` that reached the workflow, `''` for none. Empty when
-   * `seenRuns` is set.
+   * `seen[i]` is the digest of the last record of `ids[i]` that reached the workflow, or `''` if there was none. Empty
+   * if `seenRuns` is set.
    */
   readonly seen: readonly string[];
-  /** The same digests as runs, each with the number of consecutive tasks that have it. */
+  /** The same digests, run-length encoded: each digest with the number of consecutive tasks that have it. */
   readonly seenRuns?: readonly (readonly [digest: string, tasks: number])[];
 }
 
-/** One tick of one group: one account, one cadence band (architecture: Wait). */
+/** One tick of a group, which has one account and one band (architecture: Wait). */
 export interface PollVideosInput {
   readonly account: string;
-  /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
+  /** Soft time budget in milliseconds. Tasks without an answer by then are `late`. */
   readonly budgetMs: number;
   /** Shortest time between two polls of one task, in milliseconds, which the worker enforces. */
   readonly minIntervalMs: number;
-  /** Absent: all GETs are sent as soon as possible. */
+  /** If absent, all GETs are sent as soon as possible. */
   readonly spread?: PollSpread;
   readonly byModel: readonly PollBatch[];
 }
 
-/** How the GETs of one tick are spread, in milliseconds. */
+/** How a tick's GETs are spread over time, in milliseconds. */
 export interface PollSpread {
   /** Target time between two polls of a task, if the tick allows it. */
   readonly everyMs: number;
-  /** Time from the start of the tick within which all GETs are sent. */
+  /** All GETs are sent within this time from the start of the tick. */
   readonly overMs: number;
 }
 
-/** The part of a service's record that is passed to workflow code: never a URL (architecture: Wait). */
+/** The part of the service's record that workflow code receives. It never contains a URL (architecture: Wait). */
 export interface PolledRecord {
-  /** The service's own status value, in lower case. */
+  /** The service's status value, in lower case. */
   readonly status: string;
   readonly phase: TaskPhase;
   /** Present only if the record contains a finite number from 0 to 100. */
@@ -43,19 +43,19 @@ export interface PolledRecord {
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
-  /** When the result expires at the service, ISO 8601. Only for a completed task, and only if its record says so. */
+  /** ISO 8601: when the result expires at the service. Only for a completed task whose record says so. */
   readonly expiresAt?: string;
 }
 
-/** Meaning of a status value. `unknown` is reported and is not final. */
+/** Meaning of a status value. An `unknown` status is reported, but it is not final. */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
-/** Whether the phase is final, so that no later record can change it. */
+/** Whether the record's phase is final, so no later record can change it. */
 export function isFinal({ phase }: PolledRecord): boolean {
   return phase === 'completed' || phase === 'failed';
 }
 
-/** What the service reports about the result, kept apart from what was requested. */
+/** The values that the service reports about the result, separate from the requested values. */
 export interface ReportedFacts {
   /** Model id in the service's record, if any. */
   readonly model?: string;
@@ -84,8 +84,8 @@ export const POLL_ERROR_CLASSES = [
 export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
 /**
- * `index` counts the ids of all batches in order. A task without an answer is unchanged. `askedMsAgo` is set when the
- * GET was sent before the tick began, by that many milliseconds.
+ * `index` counts the ids of all batches in order. A task without an answer is unchanged. If the GET was sent before the
+ * tick began, `askedMsAgo` says how many milliseconds before.
  */
 export type PollAnswer =
   | {
@@ -99,22 +99,22 @@ export type PollAnswer =
       readonly index: number;
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
-      /** The service's error, cleaned and shortened; only for the first tasks of a tick. */
+      /** The service's error, sanitized and truncated; only for the first tasks of a tick. */
       readonly reason?: TaskError;
       /** Lower bound from Retry-After, in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
-      /** True if nothing was sent because the tick ended first or the model's Retry-After forbade it. */
+      /** True if nothing was sent, because the tick ended first or the model's Retry-After forbade it. */
       readonly unsent?: true;
       readonly askedMsAgo?: number;
     };
 
 export interface PollVideosResult {
   readonly answers: readonly PollAnswer[];
-  /** Set from time to time while the worker has too few sockets for the tasks that it polls. */
+  /** Set occasionally while the worker has too few sockets for the tasks that it polls. */
   readonly shortage?: PollShortage;
 }
 
-/** MEDIA_POLL_CONNECTIONS: its current value, and the value that would suffice. */
+/** MEDIA_POLL_CONNECTIONS: its current value and a sufficient value. */
 export interface PollShortage {
   readonly connections: number;
   readonly needed: number;
@@ -123,8 +123,8 @@ export interface PollShortage {
 type Seen = Pick<PollBatch, 'seen' | 'seenRuns'>;
 
 /**
- * Encodes digests one by one, or as runs if there are at most half as many runs. Most tasks were last in the same state
- * as their neighbors.
+ * Encodes digests one by one, or as runs if there are at most half as many runs as digests. Most tasks are in the same
+ * state as their neighbors.
  */
 export function shortSeen(digests: readonly string[]): Seen {
   const seenRuns: (readonly [string, number])[] = [];

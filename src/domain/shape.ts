@@ -1,32 +1,32 @@
 import { nearNames, unseenDifference } from './near-names';
 
-/** One problem of a request: the field, what is allowed, what to do. Nothing was sent. */
+/** A problem with a request: the field, the allowed values, and what to do. Nothing was sent. */
 export interface ValidationIssue {
   /** Path in the camelCase request, for example `references[1].source`. */
   readonly field: string;
   /** One sentence for a person. */
   readonly message: string;
-  /** Allowed values, when the set is finite. */
+  /** Allowed values, if the set is finite. */
   readonly allowed?: readonly string[];
-  /** The field of the request to use instead. */
+  /** The request field to use instead. */
   readonly instead?: string;
 }
 
 /**
- * Checks the shape of values from untyped callers: workflow inputs, and messages that any client may send to any
- * workflow. An exception in workflow code would fail the workflow task again and again.
+ * Checks the shape of values from untyped callers: workflow inputs, and messages that any client can send to any
+ * workflow. Without these checks, an exception in workflow code would fail the workflow task repeatedly.
  *
  * @module
  */
 
-/** Returns what is wrong with a field's value; undefined if it is a `T`. Never throws. */
+/** Returns the problem with a field's value, or undefined if it is a `T`. Never throws. */
 export interface Check<out T = unknown> {
   (value: unknown, field: string): ValidationIssue | undefined;
-  /** For the compiler only. */
+  /** Only for the compiler; never set. */
   readonly checked?: T;
 }
 
-/** The fields that an object may have. `true`: the name is known, but the value is checked elsewhere or not at all. */
+/** The fields that an object may have. `true` allows a field whose value is checked elsewhere or not at all. */
 export interface Shape {
   readonly [field: string]: true | Check;
 }
@@ -38,13 +38,13 @@ type FieldOf<T, Field extends PropertyKey> = T extends unknown
     : undefined
   : never;
 
-/** All fields of a type, or of each member of a union: a table that `satisfies` this cannot drift from its type. */
+/** All fields of a type, or of a union's members. A table that `satisfies` this cannot drift from its type. */
 export type ShapeOf<T> = { readonly [field in FieldsOf<T>]: true | Check<FieldOf<T, field>> };
 
 /**
  * Returns the first problem with an object. Unknown fields are reported first, because a missing field may be present
- * under another name, and a misspelled option would otherwise be silently ignored.
- * @param path path of the object, for the field of the issue
+ * under another name, and because a misspelled option must not be ignored silently.
+ * @param path path of the object, which becomes part of the issue's field
  */
 export function shapeIssue(value: unknown, shape: Shape, path = ''): ValidationIssue | undefined {
   if (!isObject(value)) return wrong(path, 'an object');
@@ -66,7 +66,10 @@ function fieldsIssue(
   );
 }
 
-/** @param path empty for the whole input */
+/**
+ * Returns an issue.
+ * @param path empty for the whole input
+ */
 function wrong(path: string, allowed: string, values?: readonly string[]): ValidationIssue {
   const field = path === '' ? 'input' : path;
   return { field, message: `${field} must be ${allowed}.`, ...(values && { allowed: values }) };
@@ -76,15 +79,15 @@ const inside = (path: string, name: string): string => `${path}${path === '' ? '
 
 function unknownIssue(name: string, field: string, known: readonly string[]): ValidationIssue {
   const [near] = nearNames(name, known, 1);
-  const meant = near === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${near}?`;
+  const meant = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean ${near}?`;
   return {
     field,
-    message: `${field} is not known. ${meant}${unseenDifference(name, known)}`,
+    message: `${field} is not a known field. ${meant}${unseenDifference(name, known)}`,
     allowed: known,
   };
 }
 
-/** Field names are untrusted input: long and unusual ones are shortened to fit on a line. */
+/** Makes an untrusted field name printable: truncates it and replaces unusual characters. */
 function shown(name: string): string {
   return name.slice(0, 60).replace(/^$|[^\w.$@[\]-]/g, '?');
 }
@@ -93,7 +96,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @param allowed completes the sentence `FIELD must be …` */
+/**
+ * Builds a check from a predicate.
+ * @param allowed completes the sentence `FIELD must be …`
+ */
 export function must<T>(
   allowed: string,
   fits: (value: unknown) => boolean,
@@ -105,7 +111,7 @@ export function must<T>(
   };
 }
 
-/** Allows an absent value. Null is not absent: requests never contain it. */
+/** Also allows an absent value. Null does not count as absent, because requests never contain it. */
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value, field) => (value === undefined ? undefined : check(value, field));
 }
@@ -118,12 +124,12 @@ export function objectOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => shapeIssue(value, shape, field);
 }
 
-/** Checks one of our own messages, or a part of one. The sender may be newer, so unknown fields are allowed. */
+/** Checks all or part of a message from this package. The sender may be newer, so unknown fields are allowed. */
 export function messageOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? fieldsIssue(value, shape, field) : wrong(field, 'an object'));
 }
 
-/** Checks an object's field names only. Values that are not objects are left to another check. */
+/** Checks only an object's field names. Leaves values that are not objects to another check. */
 export function namesOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? shapeIssue(value, shape, field) : undefined);
 }
@@ -136,10 +142,13 @@ export function partialOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
   return Object.fromEntries(fields) as ShapeOf<Partial<T>>;
 }
 
-/** @param item `true`: the items are checked elsewhere */
+/**
+ * Checks a list.
+ * @param item checks each item; `true` if the items are checked elsewhere
+ */
 export function arrayOf<T>(item: true | Check<T>, most: number, least = 0): Check<readonly T[]> {
   const isList = must(
-    `a list of ${least === 0 ? 'at most' : `${least} to`} ${most}`,
+    `a list of ${least === 0 ? 'at most' : `${least} to`} ${most} items`,
     (value) => Array.isArray(value) && within(value.length, least, most),
   );
   return (value, field) =>
@@ -171,34 +180,34 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   return must(allowed, (value) => values.some((one) => one === value), values);
 }
 
-/** Longest name of an account, a run or a file. */
+/** Maximum length of an account, run or file name. */
 const MAX_NAME = 255;
 
 /** Checks a field that only our own code sets. */
 export const absent: Check<undefined> = (value, field) =>
-  value === undefined ? undefined : wrong(field, 'left out: only continue-as-new sets it');
+  value === undefined ? undefined : wrong(field, 'omitted: only continue-as-new sets it');
 
 export function text(most: number): Check<string> {
   return must(
-    `a text of at most ${most} characters`,
+    `a string of at most ${most} characters`,
     (value) => typeof value === 'string' && value.length <= most,
   );
 }
 
 export const anyText: Check<string> = text(10_000);
 
-/** Control characters and lone surrogates, which cannot be encoded in a name on the wire. */
+/** Control characters and lone surrogates, which a name cannot contain on the wire. */
 // eslint-disable-next-line no-control-regex
 const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
 
-/** Whether a value can be a name: a non-empty text on one line. */
+/** Whether a value can be a name: a non-empty, single-line string. */
 export function isName(value: unknown, most: number): value is string {
   return typeof value === 'string' && value.trim() !== '' && value.length <= most && !UNUSABLE.test(value);
 }
 
 /** Checks a name that is used for lookups, such as an account. */
 export function name(most: number = MAX_NAME): Check<string> {
-  return must(`a text of 1 to ${most} characters on one line`, (value) => isName(value, most));
+  return must(`a single-line string of 1 to ${most} characters`, (value) => isName(value, most));
 }
 
 export const isoTime: Check<string> = must(
@@ -210,7 +219,7 @@ export const flag: Check<boolean> = must('true or false', (value) => typeof valu
 
 export const number: Check<number> = must('a number', Number.isFinite);
 
-/** Checks a literal `true` or number that is a type's only value. */
+/** Checks for a literal boolean or number that is the type's only value. */
 export function exactly<const Value extends boolean | number>(wanted: Value): Check<Value> {
   return must(String(wanted), (value) => value === wanted);
 }
@@ -231,7 +240,7 @@ export function amount(least: number, most: number = Number.MAX_VALUE): Check<nu
 const within = (value: unknown, least: number, most: number): boolean =>
   (value as number) >= least && (value as number) <= most;
 
-/** Milliseconds, or a string such as `15m` or `2 days`; at most ten years. */
+/** Milliseconds, or a string such as `15m` or `2 days`. At most ten years. */
 export type DurationInput = number | string;
 
 const SECOND = 1000;
@@ -250,11 +259,12 @@ const UNITS: readonly (readonly [unit: RegExp, ms: number])[] = [
   [/^(?:y|yrs?|years?)$/i, 365.25 * DAY],
 ];
 
-/** Ten years: a Temporal server cannot keep a time that is centuries away. */
+/** Ten years. A Temporal server cannot store a time that is centuries away. */
 const LONGEST_MS = 3_653 * DAY;
 
 /**
- * Parses a duration in Temporal's format into milliseconds; undefined for anything else, and for more than ten years.
+ * Parses a duration in Temporal's format into milliseconds. Returns undefined for any other input and for more than ten
+ * years.
  */
 export function milliseconds(input: unknown): number | undefined {
   const ms = typeof input === 'string' ? msOfText(input) : input;
@@ -267,10 +277,10 @@ function msOfText(text: string): number | undefined {
   return value === undefined || ms === undefined ? undefined : Number(value) * ms;
 }
 
-/** In milliseconds, as our own messages have it. */
+/** Checks a duration in milliseconds, the unit of this package's own messages. */
 export const durationMs: Check<number> = amount(0, LONGEST_MS);
 
 export const duration: Check<DurationInput> = must(
-  'a duration such as "15m" or milliseconds, at most ten years',
+  'a duration such as "15m" or a number of milliseconds, at most ten years',
   (value) => milliseconds(value) !== undefined,
 );

@@ -25,18 +25,18 @@ export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 
 /** Input of the workflow `resolveUnconfirmed`. */
 export interface ResolveUnconfirmedInput {
-  /** The id that the workflow was started with, or the caller's own key. */
+  /** The id that the workflow was started with, or the key that the caller passed. */
   readonly creationKey: string;
   /**
-   * The send that the decision is about, as named in its evidence. A decision never authorizes any other send, no
-   * matter how often it is applied.
+   * The `sendId` from the evidence of the send that the decision is about. A decision never authorizes any other send,
+   * no matter how often it is applied.
    * @minLength 1
    * @maxLength 200
    */
   readonly sendId: string;
   /** Final once it is recorded. */
   readonly decision: UnconfirmedDecision;
-  /** With `adopt` only. */
+  /** The adopted task. Only with `adopt`. */
   readonly taskId?: string;
   /**
    * Who decides. Stored in the journal.
@@ -45,16 +45,16 @@ export interface ResolveUnconfirmedInput {
    */
   readonly by: string;
   /**
-   * Why. Stored in the journal. Must not contain a prompt, key or address.
+   * Why they decide this way. Stored in the journal. Must not contain a prompt, key or address.
    * @minLength 1
    * @maxLength 1000
    */
   readonly reason: string;
-  /** Task queue of the workers that have the journal. @default that of this workflow */
+  /** Task queue of the workers that have the journal. @default this workflow's task queue */
   readonly taskQueue?: string;
 }
 
-/** The decision itself is checked by {@link decisionIssue}. */
+/** Does not check the decision itself; {@link decisionIssue} does. */
 export const RESOLVE_UNCONFIRMED_SHAPE = {
   creationKey: creationKeyCheck,
   sendId: true,
@@ -68,9 +68,9 @@ export const RESOLVE_UNCONFIRMED_SHAPE = {
 type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
 
 /**
- * Arguments of the Updates with which a person decides about a running `generateVideo` workflow's create. `sendId` is
- * in the evidence that the query `video_state` returns. After a reset, the server applies Updates again. By then their
- * send has been decided, so nothing more is authorized.
+ * Arguments of the Updates that a person uses to settle the create of a running `generateVideo` workflow. `sendId` is
+ * in the evidence that the query `video_state` returns. After a reset, the server reapplies Updates, but their send has
+ * already been decided, so they authorize nothing more.
  */
 export interface VideoUpdates {
   /** The create was accepted as this task, and the workflow waits for it. */
@@ -81,15 +81,15 @@ export interface VideoUpdates {
   readonly resubmit: Decision;
 }
 
-/** A `sendId` that names no send. The result then reports what happened to the call. */
+/** A `sendId` that matches no send. The result then reports what happened to the call. */
 export const NO_SEND = 'none';
 
 /** Input of `media.resolveUnconfirmed`. */
 export type ResolveUnconfirmedCall = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
 
-/** Why a decision was not carried out; public values. */
+/** Why a decision was not applied. Public values. */
 export type UnresolvedReason =
-  /** `by`, `reason`, `decision` or the task id is missing or wrong. */
+  /** `by`, `reason`, `decision` or the task id is missing or invalid. */
   | 'invalid_decision'
   /** No paid call under this key has an unknown outcome. */
   | 'nothing_unconfirmed'
@@ -110,17 +110,17 @@ export type UnresolvedReason =
 /** A recorded decision, and the send that it is about. */
 export type DecisionInForce = Pick<DecidedEntry, 'sendId' | 'sendAttempt' | 'decision' | 'by' | 'at'>;
 
-/** Result of a decision. `answer` is the call's outcome, if known. */
+/** Result of applying a decision. `answer` is the call's outcome, if known. */
 export type ResolveUnconfirmedResult =
   | {
       readonly resolved: true;
       /** The recorded decision. */
       readonly decision: UnconfirmedDecision;
-      /** The call that was decided about. */
+      /** The call that the decision is about. */
       readonly creationKey: string;
-      /** The send that was decided about, from 0. */
+      /** Number of the send that the decision is about, from 0. */
       readonly sendAttempt: number;
-      /** The outcome that follows; null after `resubmit`, because the next send determines it. */
+      /** The resulting outcome; null after `resubmit`, because the next send determines it. */
       readonly answer: CreateVideoAnswer | null;
       /** One sentence for a person. */
       readonly message: string;
@@ -133,13 +133,13 @@ export type ResolveUnconfirmedResult =
       readonly creationKey: string;
       /** The outcome that the journal already contains; null if none. */
       readonly answer: CreateVideoAnswer | null;
-      /** With `already_decided`: the decision about the named send, if there is one. */
+      /** With `already_decided`: the existing decision about that send, if there is one. */
       readonly stands?: DecisionInForce;
       /** One sentence for a person, with what to do instead. */
       readonly message: string;
     };
 
-/** Returns what is wrong with a decision from untyped input; undefined if it can be applied. */
+/** Returns the problem with a decision from untyped input, or undefined if the decision can be applied. */
 export function decisionIssue(input: {
   readonly [Field in keyof ResolveUnconfirmedCall]?: unknown;
 }): string | undefined {
@@ -166,7 +166,7 @@ function saying(value: unknown, field: string, what: string, most: number): Vali
   };
 }
 
-/** Input of the workflow `reviewJournal` and of `media.reviewJournal`, which return one page of a worker's journal. */
+/** Input of the workflow `reviewJournal` and the activity `media.reviewJournal`, which return a page of the journal. */
 export interface ReviewJournalInput {
   /**
    * `unconfirmed`: calls with an unknown outcome and no decision. `created`: tasks that exist. `decided`: decisions
@@ -177,9 +177,9 @@ export interface ReviewJournalInput {
   readonly creationKey?: string;
   /** `next` of the previous page. @default the first page */
   readonly after?: string | null;
-  /** ISO 8601. Returns only calls sent at or after this time. */
+  /** ISO 8601. Limits the page to calls sent at or after this time. */
   readonly since?: string;
-  /** Task queue of the workers that have the journal. @default that of this workflow */
+  /** Task queue of the workers that have the journal. @default this workflow's task queue */
   readonly taskQueue?: string;
 }
 
@@ -191,23 +191,23 @@ export const REVIEW_JOURNAL_SHAPE = {
   taskQueue: optional(taskQueueCheck),
 } satisfies ShapeOf<ReviewJournalInput>;
 
-/** A paid call with an unknown outcome, or one that was paid for but lost its results. */
+/** A paid call with an unknown outcome, or a paid image call whose results were lost. */
 export interface UnconfirmedEntry {
-  /** Names the call in decisions. */
+  /** Identifies the call in decisions. */
   readonly creationKey: string;
   /** Index of the send with the unknown outcome, from 0. */
   readonly sendAttempt: number;
-  /** An image call has no task to adopt. */
+  /** The kind of call. An image call has no task to adopt. */
   readonly operation: PaidRequest['operation'];
   /** `in_flight`: its sender may still be alive. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
-  /** For searching the service's records. */
+  /** Facts for searching the service's records. */
   readonly evidence: CreateEvidence;
-  /** What sending again may cost; null means unknown, never free. */
+  /** The cost of sending it again; null means unknown, never free. */
   readonly estimate: Money | null;
-  /** Null where the journal does not say. */
+  /** Null if the journal does not contain it. */
   readonly workflowId: string | null;
-  /** Null where the journal does not say. */
+  /** Null if the journal does not contain it. */
   readonly runId: string | null;
   /**
    * Whether starting the same id again fetches the missing results without sending anything. Only with `results_lost`.
@@ -217,58 +217,59 @@ export interface UnconfirmedEntry {
 
 /** A task that exists, with its creation key and workflow. */
 export interface CreatedEntry {
-  /** The id of the start, or the key that the caller gave. */
+  /** The id that the workflow was started with, or the key that the caller passed. */
   readonly creationKey: string;
-  /** The send that was accepted, from 0. */
+  /** Number of the accepted send, from 0. */
   readonly sendAttempt: number;
   /** The task at the service. */
   readonly taskId: string;
   /** Credential name and digest of the base address. */
   readonly account: string;
-  /** Null for a task that was adopted by its id. */
+  /** Public model id; null for a task that was adopted by its id. */
   readonly model: string | null;
   /** ISO 8601 */
   readonly createdAt: string | null;
-  /** The workflow that created it; null for an activity that was not scheduled by a workflow. */
+  /** The workflow that created it; null for an activity that no workflow scheduled. */
   readonly workflowId: string | null;
   /** Run id of that workflow or activity. */
   readonly runId: string | null;
-  /** The activity that created it. Without a workflow, the id that its caller gave. */
+  /** Id of the activity that created it. Without a workflow, the caller chose this id. */
   readonly activityId: string;
 }
 
 /** A recorded decision about a paid call with an unknown outcome. */
 export interface DecidedEntry {
-  /** The call that was decided about. */
+  /** The call that the decision is about. */
   readonly creationKey: string;
-  /** The send that was decided about, from 0. */
+  /** Number of the send that the decision is about, from 0. */
   readonly sendAttempt: number;
-  /** The same send, as named in its evidence. */
+  /** The `sendId` from that send's evidence. */
   readonly sendId: string;
-  /** What was decided. */
+  /** The decision. */
   readonly decision: UnconfirmedDecision;
-  /** Who decided. */
+  /** The person who decided. */
   readonly by: string;
-  /** Why, in that person's words. */
+  /** The reason, in that person's words. */
   readonly reason: string;
   /** ISO 8601 */
   readonly at: string;
-  /** With `adopt` only. */
+  /** The adopted task; null unless the decision is `adopt`. */
   readonly taskId: string | null;
 }
 
 /**
- * Part of a journal: calls with an unknown outcome, created videos and decisions for the creation keys that were read.
+ * One page of a journal: calls with an unknown outcome, created videos or decisions for the creation keys that were
+ * read.
  */
 export interface ReviewJournalPage {
-  /** Empty unless they were asked for. */
+  /** Empty unless the input's `list` is `unconfirmed`. */
   readonly unconfirmed: readonly UnconfirmedEntry[];
-  /** Empty unless they were asked for. */
+  /** Empty unless the input's `list` is `created`. */
   readonly created: readonly CreatedEntry[];
-  /** Empty unless they were asked for. */
+  /** Empty unless the input's `list` is `decided`. */
   readonly decided: readonly DecidedEntry[];
   /** Number of creation keys that were read. */
   readonly scanned: number;
-  /** Null after the last page. */
+  /** Cursor of the next page; null after the last page. */
   readonly next: string | null;
 }

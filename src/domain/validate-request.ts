@@ -20,20 +20,20 @@ import {
 import { isObject, namesOf, type Shape, shapeIssue, type ValidationIssue } from './shape';
 
 /**
- * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero. There is no maximum size
- * (C8.8).
+ * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and without signs, spaces or leading zeros. There is no maximum
+ * size (C8.8).
  */
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
 /**
- * Checks the contract rules that need no model configuration. Pure, so that workflows, clients and workers refuse the
- * same requests before anything is sent. Returns all issues; an empty list means valid. Never throws, whatever an
- * untyped caller passes, because an exception in workflow code would hang the execution.
+ * Checks the contract rules that need no model configuration, and returns all issues; an empty list means valid. Pure,
+ * so workflows, clients and workers reject the same requests before anything is sent. Never throws, whatever an untyped
+ * caller passes, because an exception in workflow code would block the execution.
  */
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
   if (!isObject(request)) return [{ field: 'request', message: 'The request must be an object.' }];
-  // Unknown keys first: a missing field may be present under another name.
+  // Unknown keys come first, because a missing field may be present under another name.
   const issues = [...unknownRequestKeys(paid), ...validateModelAndPrompt(request), ...validateTexts(request)];
   if (paid.operation === 'create_video') issues.push(...validateVideo(paid.request));
   else issues.push(...validateImage(paid.request));
@@ -47,7 +47,7 @@ const REQUEST_SHAPES: { readonly [operation in PaidOperation]: Shape } = {
   edit_image: EDIT_REQUEST_SHAPE,
 };
 
-const WAY_OUT = 'A field of the service’s own goes into fields, under its own name.';
+const WAY_OUT = 'To pass a field that only the service knows, put it into fields under its own name.';
 
 function unknownRequestKeys({ operation, request }: PaidRequest): ValidationIssue[] {
   const unknown = shapeIssue(request, REQUEST_SHAPES[operation], 'request');
@@ -72,7 +72,7 @@ function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): V
   });
 }
 
-/** Half of a surrogate pair. UTF-8 cannot encode it, so the service would receive a different text. */
+/** Half of a surrogate pair. UTF-8 cannot encode it, so the service would receive a different character. */
 const HALF = /\p{Cs}/u;
 
 function validateTexts(request: object): ValidationIssue[] {
@@ -86,7 +86,7 @@ function validateTexts(request: object): ValidationIssue[] {
     if (text === undefined) return [];
     const at = text.search(HALF);
     const code = text.charCodeAt(at).toString(16).toUpperCase();
-    const message = `A character is broken: half of a pair (U+${code} at place ${at + 1}), such as a part of an emoji that was cut. It would be sent as another character: remove it, or write it whole.`;
+    const message = `The text contains half of a surrogate pair (U+${code} at character ${at + 1}), such as part of a truncated emoji. The service would receive a different character. Remove it, or write the complete character.`;
     return [{ field: field as string, message }];
   });
 }
@@ -105,11 +105,12 @@ function validateVideo(request: VideoRequest): ValidationIssue[] {
     return [...issues, { field: 'references', message: 'references must be a list.' }];
   references.forEach((reference: unknown, index) => {
     const field = `references[${index}]`;
-    if (!isObject(reference)) return void issues.push({ field, message: 'A reference is {kind, source}.' });
+    if (!isObject(reference))
+      return void issues.push({ field, message: 'A reference must be {kind, source}.' });
     if (!REFERENCE_KINDS.includes(reference['kind'] as ReferenceKind)) {
       issues.push({
         field: `${field}.kind`,
-        message: `A reference is an image, a video or audio.${unseenDifference(reference['kind'], REFERENCE_KINDS)}`,
+        message: `A reference must be an image, a video or audio.${unseenDifference(reference['kind'], REFERENCE_KINDS)}`,
         allowed: REFERENCE_KINDS,
       });
     }
@@ -125,11 +126,11 @@ function validateImage(request: ImageGenerationRequest): ValidationIssue[] {
     issues.push({
       field: 'size',
       message:
-        'size must be WIDTHxHEIGHT in digits with a lowercase letter x, for example 1024x1024, or auto where the model supports it.',
+        'size must be WIDTHxHEIGHT in digits with a lowercase x, for example 1024x1024, or auto if the model supports it.',
     });
   }
   if (n !== undefined && (!Number.isInteger(n) || n < 1)) {
-    issues.push({ field: 'n', message: 'n must be a whole number of at least 1.' });
+    issues.push({ field: 'n', message: 'n must be a whole number, at least 1.' });
   }
   issues.push(...emptyString('quality', request.quality));
   if (responseFormat !== undefined && responseFormat !== 'url' && responseFormat !== 'b64_json') {
@@ -150,7 +151,7 @@ function validateEditFiles(request: ImageEditRequest): ValidationIssue[] {
 
 function emptyString(field: string, value: unknown): ValidationIssue[] {
   if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return [];
-  return [{ field, message: `${field} must be a non-empty text, or be left out.` }];
+  return [{ field, message: `${field} must be a non-empty string, or omitted.` }];
 }
 
 function validateSource(field: string, source: unknown): ValidationIssue[] {
@@ -165,18 +166,18 @@ function validateSource(field: string, source: unknown): ValidationIssue[] {
   const url = source['url'];
   if (typeof url !== 'string') return wrong(SOURCE_HINT);
   if (isDataUrl(url)) {
-    const message = `A data: URL may hold at most ${MAX_INLINE_DATA_URL} characters; store the file as an artifact instead.`;
+    const message = `A data: URL may contain at most ${MAX_INLINE_DATA_URL} characters. Store the file as an artifact instead.`;
     return url.length <= MAX_INLINE_DATA_URL ? [] : wrong(message);
   }
-  // No URL parser here: a value without http(s) is a path or another scheme, and neither may be sent in JSON.
+  // Uses no URL parser: a value without http(s) is a path or has another scheme, and neither may be sent in JSON.
   if (!/^https?:\/\/[^/\s]+/i.test(url) || /\s/.test(url))
     return wrong(
-      'A reference URL must start with https:// or http://; a local file is given as {file} or {artifact}, never as a URL.',
+      'A reference URL must start with https:// or http://. Pass a local file as {file} or {artifact}, never as a URL.',
     );
   return [];
 }
 
-const SOURCE_HINT = 'A source is {artifact}, {url} or {file}.';
+const SOURCE_HINT = 'A source must be {artifact}, {url} or {file}.';
 
 const IMAGE_FIELDS = {
   model: 'model',
@@ -187,7 +188,7 @@ const IMAGE_FIELDS = {
   response_format: 'responseFormat',
 } as const;
 
-/** Wire names that have a request field of their own; `fields` must not repeat them. */
+/** Wire names that have their own request field. `fields` must not repeat them. */
 const COVERED = {
   create_video: {
     model: 'model',
@@ -201,20 +202,20 @@ const COVERED = {
   edit_image: { ...IMAGE_FIELDS, image: 'images', 'image[]': 'images', mask: 'mask' },
 } as const satisfies { readonly [operation: string]: { readonly [wireName: string]: string } };
 
-/** Wire names of the options of a create. */
+/** Wire names of a create's options. */
 export const CREATE_FIELDS: readonly string[] = Object.keys(COVERED.create_video);
 
 interface RawFieldRules {
   readonly operation: keyof typeof COVERED;
   /** Wire names that references of this request already use. */
   readonly used?: readonly string[];
-  /** Names that the model's configuration lists; undefined when it has no list. */
+  /** Field names listed in the model's configuration; undefined if it has no list. */
   readonly listed?: readonly string[] | undefined;
 }
 
 /**
- * Checks the raw `fields` (architecture: Models) for names that have a request field, names that the model does not
- * have, and local paths, which are never sent in JSON.
+ * Checks the raw `fields` (architecture: Models) for names that have their own request field, names that the model does
+ * not have, and local paths, which are never sent in JSON.
  */
 export function validateRawFields(
   fields: { readonly [name: string]: JsonValue } | undefined,
@@ -227,11 +228,15 @@ export function validateRawFields(
   return Object.entries(fields ?? {}).flatMap(([name, value]): ValidationIssue[] => {
     const field = `fields.${name}`;
     if (name.trim() === '' || name === '__proto__')
-      return [{ field: 'fields', message: 'A field needs a name.' }];
+      return [{ field: 'fields', message: 'A field must have a name.' }];
     const instead = covered.get(name);
     if (instead !== undefined)
       return [
-        { field, instead, message: `${name} is not given as a field: the request has ${instead} for it.` },
+        {
+          field,
+          instead,
+          message: `${name} must not be passed in fields, because the request has its own field for it, ${instead}.`,
+        },
       ];
     const issues: ValidationIssue[] = [];
     if (listed !== undefined && !listed.includes(name))
@@ -243,7 +248,7 @@ export function validateRawFields(
     if (holdsLocalPath(value))
       issues.push({
         field,
-        message: 'A local path never goes to the service: give the file as a reference or an upload.',
+        message: 'Local paths are never sent to the service. Pass the file as a reference or an upload.',
       });
     return issues;
   });
@@ -257,7 +262,7 @@ export function holdsLocalPath(value: JsonValue): boolean {
 function textsIn(value: unknown): string[] {
   const texts: string[] = [];
   const open = new Set([value]);
-  // The loop also visits items that are added to the set meanwhile, and each object only once.
+  // The loop also visits items added to the set while it runs, and visits each object only once.
   for (const next of open) {
     if (typeof next === 'string') texts.push(next);
     else if (typeof next === 'object' && next !== null)
@@ -266,7 +271,7 @@ function textsIn(value: unknown): string[] {
   return texts;
 }
 
-/** A bare JPEG in Base64 begins with a slash. */
+/** A JPEG in Base64 without a data: prefix starts with a slash. */
 const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,252}={0,2}\s*$/;
 
 /** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */

@@ -17,7 +17,7 @@ import {
 export const MAX_TASK_ID_LENGTH = 512;
 
 /**
- * Whether a value from the wire is usable as a task id. Accepted ids are percent-encoded in paths (failure model: row
+ * Whether a value from a reply can be used as a task id. Accepted ids are percent-encoded in paths (failure model: row
  * 33).
  */
 export function isUsableTaskId(value: unknown): value is string {
@@ -25,11 +25,14 @@ export function isUsableTaskId(value: unknown): value is string {
 }
 
 export const taskIdCheck: Check<string> = must(
-  `the id of a task at the service, a text of at most ${MAX_TASK_ID_LENGTH} characters`,
+  `the id of a task at the service, a string of at most ${MAX_TASK_ID_LENGTH} characters`,
   isUsableTaskId,
 );
 
-/** How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s. */
+/**
+ * How often a model family is polled (contract 8): every 3-5 s in general, about every 10 s for a third family, and
+ * every 10-15 s for the slow one.
+ */
 export interface PollingProfile {
   /** Shortest time between two polls of one task, jitter included, in seconds. */
   readonly minSeconds: number;
@@ -39,9 +42,9 @@ export interface PollingProfile {
   readonly firstPollSeconds: number;
 }
 
-/** The contract has no family that is polled faster (C8.2). */
+/** Shortest polling interval that the contract defines for any family, in seconds (C8.2). */
 export const LEAST_POLL_SECONDS = 3;
-/** A day. Longer intervals would not be polling, and absurd numbers do not fit into a timer. */
+/** One day. Longer intervals would hardly be polling, and absurdly large numbers do not fit into a timer. */
 export const MOST_POLL_SECONDS = 86_400;
 
 const seconds = (least: number): Check<number> => amount(least, MOST_POLL_SECONDS);
@@ -60,20 +63,22 @@ const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
 /** Who polls a video: its own workflow, or a watcher that polls many. */
 export type PollingMode = 'own' | 'shared';
 
-/** The general family of contract section 8: 4 s with one second of jitter either way. */
+/** The general family of contract section 8: 4 s, with one second of jitter in either direction. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 
-/** Key of a cadence band: tasks of one account and one band share a timer and an activity (architecture: Wait). */
+/**
+ * Returns the key of a band. Tasks with the same account and band share a timer and an activity (architecture: Wait).
+ */
 export function bandKey(profile: PollingProfile): string {
   return `${profile.minSeconds}-${profile.maxSeconds}`;
 }
 
 /**
- * Facts recorded right after the create reply, used by every later poll, download and outcome. A fact is null, with
- * `source: 'unknown'`, if only the task's id was known when it was adopted.
+ * Facts recorded right after the create reply, used by every later poll, download and outcome. If only the task's id
+ * was known when it was adopted, the other facts are null and `source` is `'unknown'`.
  */
 export interface VideoTask {
-  /** Opaque id from the create reply; never replaced by a later record. */
+  /** Opaque id from the create reply. A later record never replaces it. */
   readonly taskId: string;
   /** Public model id. */
   readonly model: string | null;
@@ -83,17 +88,17 @@ export interface VideoTask {
   readonly resolution: string | null;
   /** `none`, or kinds with counts such as `image:2+audio:1`. */
   readonly referenceMode: string | null;
-  /** Credential name + `@` + the first 8 hex digits of the SHA-256 of the normalised base address. */
+  /** Credential name + `@` + the first 8 hex digits of the SHA-256 of the normalized base address. */
   readonly account: string;
   /** How often it is polled. */
   readonly polling: PollingProfile;
-  /** ISO 8601 time at which the reply was read. */
+  /** ISO 8601: when the reply was read. */
   readonly createdAt: string | null;
   /** Where the facts come from. */
   readonly source: 'create_reply' | 'journal' | 'unknown';
 }
 
-/** Longest text of a fact, in characters: one more, and no search attribute can contain it. */
+/** Longest fact, in characters. A search attribute cannot contain a longer one. */
 const MAX_FACT = 2_000;
 
 const VIDEO_TASK = {
@@ -110,13 +115,13 @@ const VIDEO_TASK = {
 
 export const videoTaskCheck: Check<VideoTask> = messageOf(VIDEO_TASK);
 
-/** Checks a stored task that a caller passes back, perhaps untyped: its id, and any of its other facts. */
+/** Checks a stored task that a possibly untyped caller passes back: its id, and whichever other facts are present. */
 export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>({
   ...partialOf<VideoTask>(VIDEO_TASK),
   taskId: taskIdCheck,
 });
 
-/** Returns a task with only its id known: adopted, or resumed without a journal (architecture: Requests). */
+/** Returns a task of which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
 export function videoTaskById(
   taskId: string,
   account: string,
@@ -135,18 +140,18 @@ export function videoTaskById(
   };
 }
 
-/** Class of a service failure, which decides the next step (contract 7; moderation is tested first). */
+/** Class of a service failure, which determines the next step (contract 7). Moderation is checked first. */
 export type ErrorKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
 /**
- * An error that the service reported, with URLs and keys removed and the text shortened. The full error appears only in
- * outcomes; failures, logs and details contain `kind` and `code` (architecture: Stores).
+ * An error that the service reported, with URLs and keys removed and the text truncated. Only outcomes contain the
+ * whole object; failures, logs and details contain just `kind` and `code` (architecture: Stores).
  */
 export interface TaskError {
-  /** Determines what can help: see docs/failures.md. */
+  /** Determines what can help; see docs/failures.md. */
   readonly kind: ErrorKind;
-  /** The service's own code; null when it sent none. */
+  /** The service's error code; null if it sent none. */
   readonly code: string | null;
-  /** The service's text; null when it sent none. */
+  /** The service's error message; null if it sent none. */
   readonly message: string | null;
 }

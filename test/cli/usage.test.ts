@@ -99,7 +99,7 @@ describe('temporal-media without any server', () => {
     ],
     ['a missing file', [...video, '--reference', 'image=./not-there.png'], /--reference.*does not exist/],
     ['an unknown kind', [...video, '--reference', 'smell=x.png'], /Allowed: image, video, audio/],
-    ['a local path in a field', [...video, '--field', 'camera=/home/me/x'], /fields\.camera.*local path/],
+    ['a local path in a field', [...video, '--field', 'camera=/home/me/x'], /fields\.camera.*[Ll]ocal path/],
     ['a covered field', [...video, '--field', 'seconds=4'], /fields\.seconds/],
     ['a wait without a unit', [...video, '--wait-for', '15'], /--wait-for/],
     [

@@ -108,7 +108,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
       ).issues;
     expect(issues('kites')).toEqual([]);
     expect(issues('six of')).toEqual([
-      { field: 'prompt', message: 'This model takes at most 5 characters.' },
+      { field: 'prompt', message: 'This model accepts at most 5 characters.' },
     ]);
   });
 

@@ -192,7 +192,7 @@ describe('the policy', () => {
     const issueOf = (policy: object) => createPolicyCheck(policy, 'policy');
     expect(issueOf({ onAbsend: 'resend' })).toEqual({
       field: 'policy.onAbsend',
-      message: 'policy.onAbsend is not known. Did you mean onAbsent?',
+      message: 'policy.onAbsend is not a known field. Did you mean onAbsent?',
       allowed: Object.keys(DEFAULT_CREATE_POLICY),
     });
     expect(issueOf({ idempotency: { header: 'k', headers: 'k' } })).toMatchObject({

@@ -1,6 +1,6 @@
 import { unseenDifference } from '../../src/domain/near-names';
 
-const SAID = ' It differs from an allowed one only by characters that cannot be seen';
+const SAID = ' It differs from an allowed value only in invisible characters';
 
 it.each<[string, string, readonly string[], string]>([
   ['another blank at the end', 'vid\u00a0', ['vid'], ': U+00A0 at character 4.'],

@@ -161,10 +161,10 @@ describe('messages', () => {
   it('[C7.2] an unknown task: check the id and the path; no failed video, no reason to create', () => {
     const { message, outcome } = unknownTask(end);
     expect(outcome).toBe('task_unknown');
-    expect(message).toMatch(/Check the id/);
+    expect(message).toMatch(/Check the id, the account/);
     expect(message).toMatch(/\/v1\/videos\/\{task_id\}/);
-    expect(message).toMatch(/not a failed video/);
-    expect(message).toMatch(/not a reason to create another/);
+    expect(message).toMatch(/has not necessarily failed/);
+    expect(message).toMatch(/do not create another one/);
   });
 
   it('[C7.11] an unconfirmed 500 may be from before a task existed', () => {

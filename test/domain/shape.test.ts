@@ -20,10 +20,14 @@ describe('unknown fields', () => {
   it.each<[given: object, field: string, near: string]>([
     [{ creation_key: 'k' }, 'creation_key', 'Did you mean creationKey?'],
     [{ request: {}, policy: { on_429: 'fail' } }, 'policy.on_429', 'Did you mean on429?'],
-    [{ request: {}, queues: { uploads: 'q' } }, 'queues.uploads', 'Known are create, poll, download, image.'],
-    [{ constructor: 1 }, 'constructor', 'Known are'],
-    [JSON.parse('{"__proto__": 1}') as object, '__proto__', 'Known are'],
-    [{ 'creation\u200bKey': 'k' }, 'creation?Key', 'cannot be seen: U+200B at character 9.'],
+    [
+      { request: {}, queues: { uploads: 'q' } },
+      'queues.uploads',
+      'Known fields: create, poll, download, image.',
+    ],
+    [{ constructor: 1 }, 'constructor', 'Known fields:'],
+    [JSON.parse('{"__proto__": 1}') as object, '__proto__', 'Known fields:'],
+    [{ 'creation\u200bKey': 'k' }, 'creation?Key', 'invisible characters: U+200B at character 9.'],
   ])('%j: names %s', (given, field, near) => {
     expect(shapeIssue(given, GENERATE_VIDEO_SHAPE)).toMatchObject({
       field,
@@ -83,7 +87,7 @@ describe('values', () => {
       { video: { ...video, polling: { ...video.polling, minSeconds: 9 } } },
       'video.polling must be a profile in which minSeconds does not exceed maxSeconds.',
     ],
-    [AWAIT_VIDEO_SHAPE, { video, carried: {} }, 'carried must be left out: only continue-as-new sets it.'],
+    [AWAIT_VIDEO_SHAPE, { video, carried: {} }, 'carried must be omitted: only continue-as-new sets it.'],
     [
       GENERATE_VIDEO_SHAPE,
       { request: {}, waitFor: '15 minuets' },
@@ -92,7 +96,7 @@ describe('values', () => {
     [
       GENERATE_VIDEO_SHAPE,
       { request: {}, queues: { poll: '' } },
-      'queues.poll must be a text of 1 to 1000 characters.',
+      'queues.poll must be a string of 1 to 1000 characters.',
     ],
     [GENERATE_VIDEO_SHAPE, { request: {}, polling: 'both' }, 'polling must be one of own, shared.'],
     [
@@ -216,7 +220,7 @@ describe('messages', () => {
   it('a text is only as long as its field allows', () => {
     expect(text(3)('abcd', 'code')).toEqual({
       field: 'code',
-      message: 'code must be a text of at most 3 characters.',
+      message: 'code must be a string of at most 3 characters.',
     });
   });
 });

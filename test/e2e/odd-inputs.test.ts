@@ -225,7 +225,7 @@ describe('any JSON as the input of a workflow', () => {
     if (failure !== null)
       expect(failure).toEqual({
         type: 'InvalidInput',
-        message: expect.stringMatching(/^\S+ (?:must|is not known)/) as string,
+        message: expect.stringMatching(/^\S+ (?:must|is not a known field)/) as string,
       });
   }
 

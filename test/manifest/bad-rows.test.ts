@@ -27,7 +27,7 @@ describe('rows that are not valid', () => {
       video({ model: 'cine-1\u00a0' }),
       {
         column: 'model',
-        message: expect.stringContaining('cannot be seen: U+00A0 at character 7.') as string,
+        message: expect.stringContaining('invisible characters: U+00A0 at character 7.') as string,
       },
     ],
     [
@@ -35,7 +35,7 @@ describe('rows that are not valid', () => {
       video({ model: 'cine\u200b-1' }),
       {
         column: 'model',
-        message: expect.stringContaining('cannot be seen: U+200B at character 5.') as string,
+        message: expect.stringContaining('invisible characters: U+200B at character 5.') as string,
       },
     ],
     [
@@ -43,7 +43,7 @@ describe('rows that are not valid', () => {
       video({ operation: 'vi\u200bdeo' }),
       {
         column: 'operation',
-        message: expect.stringContaining('cannot be seen: U+200B at character 3.') as string,
+        message: expect.stringContaining('invisible characters: U+200B at character 3.') as string,
       },
     ],
     [
@@ -51,13 +51,16 @@ describe('rows that are not valid', () => {
       video({ references: [{ kind: 'image\ufeff', url: 'https://h.invalid/1' }] }),
       {
         column: 'references',
-        message: expect.stringContaining('cannot be seen: U+FEFF at character 6.') as string,
+        message: expect.stringContaining('invisible characters: U+FEFF at character 6.') as string,
       },
     ],
     [
       'an unseen character in the name of a column',
       video({ 'aspect\u00ad_ratio': '16:9' }),
-      { column: null, message: expect.stringContaining('cannot be seen: U+00AD at character 7.') as string },
+      {
+        column: null,
+        message: expect.stringContaining('invisible characters: U+00AD at character 7.') as string,
+      },
     ],
     [
       'a column of her own, with the way to keep it',

@@ -70,7 +70,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
       /^serve: must name one or more of workflows/,
     );
     expect(() => readConfig({ MEDIA_SERVE: 'create,polls' })).toThrow(
-      /^MEDIA_SERVE: .*"polls" is none of them/,
+      /^MEDIA_SERVE: .*"polls" is not one of them/,
     );
     const made = (env: NodeJS.ProcessEnv) =>
       Worker.create({ connection, namespace, taskQueue: 'q', plugins: [new MediaPlugin({ env })] });

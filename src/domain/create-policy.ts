@@ -13,34 +13,34 @@ import {
 import { type ErrorKind } from './video-task';
 
 /**
- * What an operator vouches for about the service's replies to a paid call (architecture: Create, failure model:
- * Refusals that are sent again). Evaluated in the activity. Each field's first value is the default and the strictest.
+ * The operator's guarantees about the service's replies to a paid call (architecture: Create, failure model: Refusals
+ * that are sent again). Evaluated in the activity. Each field's first value is the default and the strictest.
  */
 export interface CreatePolicy {
   /**
-   * A 429, or a 425, is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again.
+   * A 429 or 425 is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again.
    */
   readonly on429?: 'resend' | 'fail';
-  /** `header`: refused only if the reply has a Retry-After header, readable or not; otherwise unconfirmed. */
+  /** `header`: refused if the reply has a Retry-After header, readable or not; unconfirmed if it has none. */
   readonly on503?: 'header' | 'resend' | 'inspect';
-  /** `inspect`: `unconfirmed`, and the task records are queried if the worker has them. */
+  /** `inspect`: `unconfirmed`, and the task records are queried if the worker has access to them. */
   readonly on502?: 'inspect' | 'resend' | 'fail';
-  /** As `on502`. */
+  /** Same as `on502`. */
   readonly on504?: 'inspect' | 'resend' | 'fail';
-  /** As `on502`. */
+  /** Same as `on502`. */
   readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
-   * What it proves when two queries of the service's task records find no match. `resend`: nothing was accepted, and
-   * the create is sent again. Needs a worker with `taskRecords`.
+   * What follows if two queries of the service's task records find no match. `resend`: nothing was accepted, so the
+   * create is sent again. Requires a worker with `taskRecords`.
    */
   readonly onAbsent?: 'unconfirmed' | 'resend';
-  /** Whether a paid call carries an idempotency key, and what the operator vouches for about it. */
+  /** Whether a paid call sends an idempotency key, and what the operator guarantees about it. */
   readonly idempotency?: IdempotencyPolicy;
 }
 
 /**
- * `header` alone sends the key. With `honoured`, the operator vouches that calls with the same key are one purchase for
- * `windowSeconds`. A call with an unknown outcome is then sent again under the same key, and its answer is adopted.
+ * `header` alone sends the key. With `honoured`, the operator guarantees that, for `windowSeconds`, calls with the same
+ * key are one purchase. A call with an unknown outcome is then resent under the same key, and the answer is adopted.
  */
 export type IdempotencyPolicy =
   | 'off'
@@ -50,7 +50,7 @@ export type IdempotencyPolicy =
 /** A policy with every field set. */
 export type ResolvedCreatePolicy = Required<CreatePolicy>;
 
-/** The policy when nobody vouches for anything: the first value of each field of {@link CreatePolicy}. */
+/** The policy if the operator guarantees nothing: the first value of each field of {@link CreatePolicy}. */
 export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
   on429: 'resend',
   on503: 'header',
@@ -69,7 +69,7 @@ export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefine
   return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }
 
-/** Allowed values of the fields that have a fixed set. */
+/** Allowed values of the fields that have a fixed set of values. */
 export const POLICY_VALUES = {
   on429: ['resend', 'fail'],
   on503: ['header', 'resend', 'inspect'],
@@ -79,21 +79,21 @@ export const POLICY_VALUES = {
   onAbsent: ['unconfirmed', 'resend'],
 } as const satisfies { readonly [field in Exclude<keyof CreatePolicy, 'idempotency'>]: readonly string[] };
 
-/** The header that may carry an idempotency key. */
+/** Allowed names of an idempotency header. */
 export const KEY_HEADER = /^[A-Za-z0-9_-]{1,64}$/;
-/** In seconds. A create may be in flight for a minute, so a shorter promise leaves no time to send again. */
+/** In seconds. A create may be in flight for a minute, so a shorter window leaves no time to send again. */
 export const KEY_WINDOW = { least: 120, most: 31_536_000 } as const;
 
 const idempotencyCheck: Check<IdempotencyPolicy> = (value, field) => {
   if (value === 'off') return undefined;
-  // The two belong together: the promise needs an end.
+  // Both are required together, because the guarantee must have an end.
   const isPromised =
     isObject(value) && (value['honoured'] !== undefined || value['windowSeconds'] !== undefined);
   return shapeIssue(value, isPromised ? PROMISED_KEY : SENT_KEY, field);
 };
 
 const SENT_KEY = {
-  header: must('the name of a header', (value) => typeof value === 'string' && KEY_HEADER.test(value)),
+  header: must('a header name', (value) => typeof value === 'string' && KEY_HEADER.test(value)),
 } satisfies ShapeOf<{ readonly header: string }>;
 
 const PROMISED_KEY = {
@@ -113,9 +113,9 @@ export const createPolicyCheck: Check<CreatePolicy> = objectOf({
 });
 
 /**
- * What one reply to a paid call proves (failure model: Four classes and Every point of failure). With the default
- * policy, only `refused_for_now` is sent again automatically. `unconfirmed` waits for proof (the task records, an
- * honoured idempotency key) or a person.
+ * What a reply to a paid call proves (failure model: Four classes and Every point of failure). With the default policy,
+ * only `refused_for_now` is resent automatically. `unconfirmed` waits for proof (the task records or an honored
+ * idempotency key) or for a person.
  */
 export type ReplyClass =
   | 'accepted'
@@ -131,9 +131,9 @@ export type ReplyClass =
 export interface PaidReply {
   readonly status: number;
   readonly kind: ErrorKind;
-  /** Whether the reply had a Retry-After header. Only its presence counts here; its time may be unreadable. */
+  /** Whether the reply had a Retry-After header. Only its presence counts here; its value may be unreadable. */
   readonly hasRetryAfter: boolean;
-  /** Whether a 2xx body was read as the result of this call: a usable task id, or an image response. */
+  /** Whether a 2xx body could be read as the result of this call: a usable task id, or an image response. */
   readonly readable: boolean;
 }
 
@@ -148,8 +148,9 @@ function forKind(kind: ErrorKind): ReplyClass | undefined {
 }
 
 /**
- * Maps status, body kind and policy to a class. Total: a status without a rule is unconfirmed. The body's kind
- * overrides the status only if the status alone already proves a refusal (architecture: Create).
+ * Maps the status, the body's error kind and the policy to a class. Every status has a class: without a rule, it is
+ * `unconfirmed`. The error kind overrides the status only if the status alone already proves a refusal (architecture:
+ * Create).
  */
 export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
   const { status, kind } = reply;
@@ -170,7 +171,7 @@ export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy
 }
 
 function classify503(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
-  // Named values only: an unknown value must not send again.
+  // Matches only known values, so that an unknown value never causes a resend.
   const refused = policy.on503 === 'resend' || (policy.on503 === 'header' && reply.hasRetryAfter);
   if (!refused) return 'unconfirmed';
   return forKind(reply.kind) ?? 'refused_for_now';

@@ -9,25 +9,25 @@ export interface TaskIndexEntry {
   readonly namespace: string;
   /** Creation key of the call that created the task. */
   readonly creationKey: string;
-  /** Which send of its key created it, from 0. */
+  /** Number of the key's send that created it, from 0. */
   readonly sendAttempt: number;
-  /** Null for a call outside of a workflow. */
+  /** Null for a call outside a workflow. */
   readonly workflowId: string | null;
-  /** Null for a call outside of a workflow. */
+  /** Null for a call outside a workflow. */
   readonly runId: string | null;
   /** The created task. */
   readonly video: VideoTask;
 }
 
-/** One entry of a log. */
+/** Identifies one entry of a log. */
 export interface EntryPlace extends JournalKey {
-  /** From 0. */
+  /** The entry's number, from 0. */
   readonly n: number;
 }
 
 /** The logs of one page of a scan. */
 export interface JournalPage {
-  /** In the order of their names; each with its entries. */
+  /** Each log with its entries, sorted by name. */
   readonly logs: readonly (readonly LogEntry[])[];
   /** Null after the last page. */
   readonly next: string | null;
@@ -37,21 +37,21 @@ export interface JournalPage {
 export interface JournalIdentity {
   /** Generated when the journal is first opened. */
   readonly journalId: string;
-  /** The one host that may use it; null when it is shared by design (S3). */
+  /** The only host that may use it; null if the journal is shared by design (S3). */
   readonly hostId: string | null;
 }
 
 /**
- * Records paid sends in append-only logs, one per creation key. Every append is create-if-absent, and durable when it
- * returns (assumptions A1, A2). Implementations throw if they cannot read or write; the caller then fails closed before
- * it sends.
+ * Records paid sends in append-only logs, one per creation key. Every append is create-if-absent, and durable once it
+ * returns (assumptions A1, A2). Implementations throw if they cannot read or write, and the caller then fails closed
+ * before it sends.
  */
 export interface CreateJournal {
-  /** The kind of store, for messages: `file`, `s3`, `postgres`, or another word. */
+  /** The kind of store, for messages: `file`, `s3`, `postgres` or any other name. */
   readonly kind: string;
   /**
-   * Returns this journal's id, which never changes and is the same in every process, and its host if only one may use
-   * it.
+   * Returns this journal's id, which never changes and is the same in every process. Also returns its host, if only one
+   * host may use it.
    */
   identity(): Promise<JournalIdentity>;
   /**
@@ -61,7 +61,7 @@ export interface CreateJournal {
   sealingKey(): Promise<Uint8Array>;
   /** Stores a mark permanently. A journal that lacks a mark of its queue was restored from an older copy. */
   putMark(mark: string): Promise<void>;
-  /** Whether any process has put this mark. Never `false` once a `putMark` for it has returned, in any process. */
+  /** Whether any process has stored this mark. Never `false` once a `putMark` for it has returned in any process. */
   hasMark(mark: string): Promise<boolean>;
   /**
    * Reads a key's current log. An entry is never missing once its `append` has returned. Throws if there is a gap,
@@ -74,17 +74,17 @@ export interface CreateJournal {
    */
   append(key: JournalKey, n: number, entry: LogEntry): Promise<'won' | 'lost'>;
   /**
-   * Returns all logs, page by page in a stable order. Entries written meanwhile may be missing. `after` is the `next`
-   * of the previous page, null for the first.
+   * Returns all logs, page by page in a stable order. Entries written during the scan may be missing. `after` is the
+   * `next` of the previous page, null for the first page.
    */
   scan(after: string | null, limit: number): Promise<JournalPage>;
-  /** Returns intents for this body that may still be open. Only a hint: the caller reads each log. */
+  /** Returns intents for this body that may still be open. Only a hint: the caller must read each log. */
   findOpenByBody(bodyHash: string): Promise<readonly EntryPlace[]>;
-  /** Says that this intent's outcome is known, so `findOpenByBody` need not return it any more. Best effort. */
+  /** Reports that this intent's outcome is known, so `findOpenByBody` no longer needs to return it. Best effort. */
   forgetOpen(intent: EntryPlace, bodyHash: string): Promise<void>;
-  /** Makes the origin of a task id known to {@link findTask}. */
+  /** Records the origin of a task id, for {@link findTask}. */
   indexTask(entry: TaskIndexEntry): Promise<void>;
-  /** Returns the entries for a task id: one per account that has had a task with this id. */
+  /** Returns the entries for a task id, one per account that has had a task with this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
   /**
    * Reads a campaign record. Campaign records are stored separately from creation keys: neither `scan` nor a prune
@@ -93,12 +93,12 @@ export interface CreateJournal {
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
   /** Appends entry `n` of a campaign log. `lost`: the entry already exists and is kept. */
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
-  /** Rejects if nothing can be recorded right now, so that a send can be refused before it costs money. */
+  /** Rejects if nothing can be recorded at the moment, so that a send can be refused before it costs money. */
   checkWritable(): Promise<void>;
 }
 
 /**
- * A journal that stores nothing: every append succeeds, and every log is empty. A worker with this journal offers no
+ * A journal that stores nothing: every append succeeds, and every log is empty. A worker with this journal does not run
  * campaigns and refuses to retry paid calls, because nothing else would keep them from being sent twice (architecture:
  * Create).
  */
@@ -106,7 +106,9 @@ export const NO_JOURNAL: CreateJournal = {
   kind: 'none',
   identity: async () => ({ journalId: '', hostId: null }),
   sealingKey: () =>
-    Promise.reject(new Error('Without a journal nothing is sealed: it could not be opened again.')),
+    Promise.reject(
+      new Error('There is no journal, so nothing can be encrypted: it could not be decrypted later.'),
+    ),
   putMark: async () => undefined,
   hasMark: async () => true,
   read: async () => [],
@@ -130,17 +132,17 @@ export const keepsNothing = ({ kind }: Pick<CreateJournal, 'kind'>): boolean => 
  */
 export const BINDING_CACHE_MS = 60_000;
 
-/** What a worker requests for its queue's binding. */
+/** A worker's request to bind its task queue. */
 export interface BindRequest extends JournalIdentity {
   /** Id of the worker's artifact store; null if the store has none. */
   readonly artifacts: string | null;
   /** Accounts that the worker serves, with their digests. */
   readonly accounts: readonly string[];
-  /** A random mark that was stored in the journal before it is stored in the binding; null for none. */
+  /** A random mark that is stored in the journal first and then in the binding; null for none. */
   readonly mark: string | null;
   /**
-   * Replaces the binding with this journal and this store. Use it only after a person has made sure that no worker uses
-   * other ones.
+   * Replaces the binding with this journal and this store. Set it only after a person has made sure that no worker uses
+   * any others.
    */
   readonly rebind?: true;
 }
@@ -148,29 +150,29 @@ export interface BindRequest extends JournalIdentity {
 export interface QueueBinding {
   readonly binding: JournalIdentity;
   /**
-   * ISO 8601, in server time. A call that was scheduled earlier may have been sent with another journal. The Unix epoch
-   * for a queue's first journal; {@link BINDING_CACHE_MS} after a rebind.
+   * ISO 8601, in server time. A call that was scheduled earlier may have been sent with another journal. For a queue's
+   * first journal, this is the Unix epoch; after a rebind, {@link BINDING_CACHE_MS} after the time of the rebind.
    */
   readonly boundSince: string;
   readonly artifacts: string | null;
   /** Accounts of all workers since then, in the order in which they were first seen. */
   readonly accounts: readonly string[];
-  /** The last mark: a journal that lacks it was restored from an older copy. */
+  /** The last mark. A journal that lacks it was restored from an older copy. */
   readonly mark: string | null;
 }
 
 export type BindingDifference = 'journal' | 'host' | 'artifacts';
 
-/** How a worker differs from its queue. Completes the sentence "the task queue …". */
+/** How a worker differs from its queue's binding. Completes the sentence "the task queue …". */
 export const DIFFERS: { readonly [difference in BindingDifference]: string } = {
   journal:
-    'is bound to another journal than the one here: another place, or a journal that was lost and begun anew.',
+    "is bound to a different journal than this worker's. Either the worker uses another location, or its journal was lost and re-created.",
   host: 'is bound to this journal on another host.',
   artifacts:
-    'is bound to another artifact store than the one here (MEDIA_ARTIFACTS): another place, or a store that was lost or emptied and is new here.',
+    "is bound to a different artifact store than this worker's (MEDIA_ARTIFACTS). Either the worker uses another location, or its store was lost or emptied and then re-created.",
 };
 
-/** Returns how a worker with `request` differs from what the queue is bound to; undefined if it may work. Pure. */
+/** Returns how a worker with `request` differs from its queue's binding, or undefined if it may run. Pure. */
 export function differenceOf(
   queueBinding: QueueBinding | null,
   request: BindRequest,
@@ -184,12 +186,12 @@ export function differenceOf(
     : undefined;
 }
 
-/** No call was ever sent with another journal. */
+/** `boundSince` of a queue's first journal: no call was ever sent with another one. */
 const FIRST = new Date(0).toISOString();
 
 /**
- * Returns the binding after a request; the same object if the request is refused or changes nothing.
- * @param at time of a rebind; empty for the time at which it is written
+ * Returns the binding after a request, or the same object if the request is refused or changes nothing.
+ * @param at time of a rebind; empty to use the time when it is written
  */
 export function nextQueueBinding(
   queueBinding: QueueBinding | null,
@@ -211,7 +213,8 @@ export function nextQueueBinding(
 }
 
 /**
- * Whether a worker uses the journal of the queue on which an activity runs. If not, `message` says why and what to do.
+ * Whether a worker uses the journal that the running activity's queue is bound to. If not, `message` says why and what
+ * to do.
  */
 export type BindingStatus =
   | {
@@ -223,5 +226,5 @@ export type BindingStatus =
     }
   | { readonly bound: false; readonly message: string };
 
-/** Checks the running activity's queue. The answer may be up to a minute old unless `fresh` is set. */
+/** Checks the running activity's queue. The answer can be up to a minute old unless `fresh` is set. */
 export type CheckBinding = (how?: { readonly fresh?: boolean }) => Promise<BindingStatus>;

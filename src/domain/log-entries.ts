@@ -17,7 +17,7 @@ import { type UnconfirmedDecision } from './unconfirmed-decision';
 export interface JournalKey {
   /** Temporal namespace in which the workflow runs. */
   readonly namespace: string;
-  /** The key as callers know it. Stores name records by its hash. */
+  /** The key that callers use. Stores name records after its hash. */
   readonly creationKey: string;
 }
 
@@ -27,30 +27,30 @@ interface Written {
   readonly at: string;
 }
 
-/** An activity, and the workflows that may request its call's key again. */
+/** The sending activity, and the workflows that may request its call's key again. */
 interface OfSender {
   /** Temporal namespace in which the activity runs. */
   readonly namespace: string;
-  /** The sending activity, in all of its tries, including those after an operator's reset. */
+  /** Identifies the sending activity in all of its attempts, including those after an operator's reset. */
   readonly sender: string;
-  /** Null for a call outside of a workflow. */
+  /** Null for a call outside a workflow. */
   readonly workflowId: string | null;
-  /** Workflows that may request this key again long after the workflow has ended: its parent and its root. */
+  /** The workflow's parent and root, which may request this key again long after the workflow has ended. */
   readonly ancestors?: readonly string[];
   /** Distinguishes a workflow's calls. */
   readonly activityId: string;
 }
 
-/** What is recorded about a request that was or may have been sent. Contains no prompt, key or address. */
+/** The record of a request that was or may have been sent. Contains no prompt, API key or address. */
 interface SentRequest extends Written, JournalKey, OfSender {
-  /** Random; one per request. */
+  /** Random and unique to the request. */
   readonly nonce: string;
   readonly operation: PaidRequest['operation'];
-  /** Null for a call outside of a workflow. */
+  /** Null for a call outside a workflow. */
   readonly runId: string | null;
-  /** ISO 8601 time at which the server scheduled this try of the activity. A reset creates another try. */
+  /** ISO 8601: when the server scheduled this attempt of the activity. A reset creates another attempt. */
   readonly attemptAt: string;
-  /** Null if only another journal had it. Any request then counts as the same. */
+  /** Null if only another journal had it. Any request then counts as the same request. */
   readonly fingerprint: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string;
@@ -61,25 +61,26 @@ interface SentRequest extends Written, JournalKey, OfSender {
   readonly referenceMode: string | null;
 }
 
-/** Written before a byte is sent. From here on, a request may be in flight. */
+/** Written before the first byte is sent. From then on, a request may be in flight. */
 export interface IntentEntry extends SentRequest {
   readonly kind: 'intent';
   /** SHA-256 of the request body, in lowercase hexadecimal. */
   readonly bodyHash: string;
-  /** Estimate by the price rules at that time; null means unknown, never free. */
+  /** Estimate according to the price rules at that time; null means unknown, never free. */
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
-  /** Header value of every send under this intent, if its policy names a header. */
+  /** Value of the idempotency header in every send under this intent, if the policy names a header. */
   readonly idempotencyKey: string;
-  /** Set if the operator vouches for that key. */
+  /** Set if the operator guarantees that the service honors that key. */
   readonly idempotency?: HonouredKey;
-  /** ISO 8601 time after which this sender has certainly finished: the maximum time of its request, plus a margin. */
+  /** ISO 8601: by this time the sender has certainly finished. It is the request's time limit plus a margin. */
   readonly sendWindowEnd: string;
 }
 
 /**
- * A send with an unknown outcome that this journal did not see, because it was replaced or restored from an older copy.
+ * A send with an unknown outcome that is missing from this journal, because the journal was replaced or restored from
+ * an older copy.
  */
 export interface LostEntry extends SentRequest {
   readonly kind: 'lost';
@@ -90,43 +91,43 @@ export interface LostEntry extends SentRequest {
 /** The recorded result of one send. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
-/** A send's outcome, recorded by its sender, or `unconfirmed` if the sender can no longer be alive. */
+/** A send's outcome, recorded by its sender, or `unconfirmed` if the sender can no longer be running. */
 export interface AnswerEntry extends Written {
   readonly kind: 'answer';
-  /** Nonce of the send that was answered. */
+  /** Nonce of the answered send. */
   readonly nonce: string;
   /** The outcome of that send. */
   readonly answer: RecordedAnswer;
   /**
-   * ISO 8601 time until which the send with the unknown outcome may be in flight again under its idempotency key. No
-   * decision about it is made before then.
+   * ISO 8601: until this time, a send with an unknown outcome may be in flight again under its idempotency key. No
+   * decision about it is accepted before then.
    */
   readonly repeatedUntil?: string;
 }
 
 /**
- * Proof that this sender has not sent, and never will in any of its tries. Its workflow may rely on what another one
- * has sent.
+ * Proof that this sender has not sent anything and never will, in any of its attempts. Its workflow may rely on another
+ * sender's purchase.
  */
 export interface FenceEntry extends Written, OfSender {
   readonly kind: 'fence';
 }
 
 /**
- * The outcome of one send, decided by a person, by the task records, or by a worker that fetched lost images. Never
+ * The outcome of one send, as decided by a person, by the task records, or by a worker that fetched lost images. Never
  * withdrawn.
  */
 export interface DecisionEntry extends Written {
   readonly kind: 'decision';
-  /** Nonce of the send whose evidence was shown. */
+  /** Nonce of the send that the decision is about. */
   readonly about: string;
-  /** What was decided. */
+  /** The decision. */
   readonly decision: UnconfirmedDecision;
-  /** Who decided. */
+  /** The person who decided. */
   readonly by: string;
-  /** Why, in the words of that person. */
+  /** The reason, in that person's words. */
   readonly reason: string;
-  /** The result of this decision; null after `resubmit`, which makes the key free again. */
+  /** The resulting answer; null after `resubmit`, which allows the key to be sent again. */
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
@@ -140,8 +141,8 @@ export const isOfSender = (entry: LogEntry): entry is SenderEntry =>
   entry.kind === 'intent' || entry.kind === 'lost' || entry.kind === 'fence';
 
 /**
- * Whether a log's entries name a sender's workflow and all of its ancestors, so that a prune queries the server about
- * each of them. Without a workflow, checks for the activity instead.
+ * Whether a log's entries name a sender's workflow and all of its ancestors, so that a prune asks the server about all
+ * of them. For a call outside a workflow, checks for the activity instead.
  */
 export function isNamed(
   log: readonly LogEntry[],
@@ -154,29 +155,29 @@ export function isNamed(
   return [workflowId, ...ancestors].every((id) => ids.has(id));
 }
 
-/** A request that was or may have been sent, and what is known about it. */
+/** A request that was or may have been sent, with its answer and decision. */
 export interface Send {
   readonly sent: IntentEntry | LostEntry;
   /** Null while unknown. */
   readonly answer: AnswerEntry | null;
-  /** Null while nobody has decided. */
+  /** Null until somebody decides. */
   readonly decision: DecisionEntry | null;
 }
 
 /**
- * Whether an answer is a purchase. A known purchase overrides every decision: a late task id is never abandoned in
- * favor of another purchase.
+ * Whether an answer is a purchase. A known purchase overrides every decision, so a task id that arrives late is never
+ * abandoned in favor of another purchase.
  */
 export function isPaid(answer: RecordedAnswer | null | undefined): answer is CreatedVideo | CompletedImages {
   return answer?.outcome === 'created' || answer?.outcome === 'completed';
 }
 
-/** Returns a send's purchase, from its reply or a decision; undefined if there is none. */
+/** Returns a send's purchase, from its reply or a decision, or undefined if there is none. */
 export function purchaseOf({ answer, decision }: Send): CreatedVideo | CompletedImages | undefined {
   return [answer?.answer, decision?.answer].find((one) => isPaid(one));
 }
 
-/** Whether an answer leaves a send for a person to decide: its outcome is unknown, or what was bought is lost. */
+/** Whether an answer requires a person's decision: the outcome is unknown, or the purchased results are lost. */
 export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
   return outcome === 'unconfirmed' || outcome === 'results_lost';
 }
@@ -184,16 +185,16 @@ export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
 const wasOpen = ({ answer }: Send): boolean => answer === null || isOpenAnswer(answer.answer);
 
 /**
- * Whether this send may have cost money: it was bought, or its outcome is unknown and it was not declared lost. A
- * decision to send again leaves its outcome unknown.
+ * Whether this send may have cost money: it resulted in a purchase, or its outcome is unknown and it was not declared
+ * lost. A decision to send again leaves the outcome unknown.
  */
 export function mayHaveCost(send: Send): boolean {
   return purchaseOf(send) !== undefined || (wasOpen(send) && send.decision?.decision !== 'declareLost');
 }
 
 /**
- * Whether this send's payer was charged for it: it was bought, its outcome was open, or the service validated its
- * request and refused it, whatever was decided since.
+ * Whether this send is charged to its payer: it resulted in a purchase, its outcome was open, or the service validated
+ * its request and refused it. Later decisions do not change that.
  */
 export function wasCharged(send: Send): boolean {
   return purchaseOf(send) !== undefined || send.answer === null || isCharged(send.answer.answer);
@@ -203,7 +204,9 @@ export function isCharged(answer: RecordedAnswer): boolean {
   return isPaid(answer) || isOpenAnswer(answer) || isValidatedRefusal(answer);
 }
 
-/** Whether money may be owed for this send: {@link mayHaveCost}, or the service validated its request and refused it. */
+/**
+ * Whether money may be owed for this send: {@link mayHaveCost}, or the service validated its request and refused it.
+ */
 export function mayBeOwed(send: Send): boolean {
   return mayHaveCost(send) || (send.answer !== null && isValidatedRefusal(send.answer.answer));
 }
@@ -213,31 +216,32 @@ function isValidatedRefusal(answer: RecordedAnswer): boolean {
 }
 
 /**
- * Whether a send that a person had repeated may have cost money. Whatever follows under the key, that amount may be
- * owed (C7.10).
+ * Whether a send that a person decided to repeat may have cost money. That amount may be owed, whatever happens next
+ * under the key (C7.10).
  */
 export function owesBefore({ sends }: { readonly sends: readonly Send[] }): boolean {
   return sends.some((send) => send.decision?.decision === 'resubmit' && mayHaveCost(send));
 }
 
 /**
- * Whether a send other than this one may also have cost money: one with an unknown outcome that was sent again by
- * decision.
+ * Whether a send other than this one may also have cost money, for example one with an unknown outcome that a person
+ * decided to repeat.
  */
 export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: number): boolean {
   return sends.some((send, index) => index !== at && mayHaveCost(send));
 }
 
-/** What an intent records about an idempotency key that the operator vouches for. */
+/** An intent's record of an idempotency key that the operator guarantees to be honored. */
 interface HonouredKey {
   readonly header: string;
-  /** ISO 8601: nothing is sent under the key after this. */
+  /** ISO 8601: nothing is sent under the key after this time. */
   readonly lastSendAt: string;
 }
 
 /**
- * The window counts from the intent, which is never later than the first request that the service received. A send
- * that begins at its end may be in flight for the whole budget of an exchange.
+ * Returns the idempotency record for an intent. The window counts from the intent, which is never later than the first
+ * request that the service received. The last send must start early enough to finish its entire HTTP budget within the
+ * window.
  */
 export function honouredKey(
   policy: IdempotencyPolicy,
@@ -250,7 +254,7 @@ export function honouredKey(
   return { header, lastSendAt: new Date(last).toISOString() };
 }
 
-/** Returns until when a call with an unknown outcome may be sent again under its key; undefined if it may not. */
+/** Returns the time until which a call with an unknown outcome may be resent under its key, or undefined if never. */
 export function sameKeyUntil(
   { idempotency }: { readonly idempotency?: HonouredKey },
   evidence: CreateEvidence,
@@ -260,12 +264,12 @@ export function sameKeyUntil(
   return mayBeAskedAgain(evidence) ? idempotency.lastSendAt : undefined;
 }
 
-/** Error kinds that the same request would get again, whatever was accepted. */
+/** Error kinds that the same request would get again, whether or not it was accepted. */
 const LASTING: ReadonlySet<string> = new Set(['moderation', 'invalid', 'quota']);
 
 /**
- * Lost, cut, stalled, unreadable, 408, in progress (409) or a server error: sending the same call again may settle the
- * outcome.
+ * Whether resending the same call may reveal the outcome: the reply was lost, cut off, stalled or unreadable, or was a
+ * 408, an "in progress" 409 or a server error.
  */
 function mayBeAskedAgain({ httpStatus, kind, code }: CreateEvidence): boolean {
   if (kind !== null && LASTING.has(kind)) return false;

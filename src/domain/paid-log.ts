@@ -1,27 +1,28 @@
 /**
- * The rule of the paid path (failure model: The log). Each namespace and creation key has one append-only log. Its
- * entries say what was sent and with what outcome. Senders, reconciliations, decisions and second callers read the log
- * by this rule alone. Pure: test/proof/paid-log runs it over random schedules and breaks it in every way.
+ * The rule of the paid path (failure model: The log). Each namespace and creation key has one append-only log, whose
+ * entries record the sends and their outcomes. Senders, reconciliations, decisions and second callers all interpret the
+ * log by this rule alone. Pure: test/proof/paid-log runs it on random schedules and checks that every mutation of it
+ * fails.
  */
 import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
 import { isOpenAnswer, isPaid, type LogEntry, type RecordedAnswer, type Send } from './log-entries';
 
-/** A key's state after the entries of its log. Numbers are indexes of sends. */
+/** A key's state, derived from its log. Numbers are indexes of sends. */
 export interface KeyState {
   /** Every request that was or may have been sent, in the order of the log. */
   readonly sends: readonly Send[];
-  /** In flight: an intent without an answer. */
+  /** The send in flight: an intent without an answer. */
   readonly open: number | null;
   /**
-   * The first send without a decision that has an unknown outcome, or was bought but lost its results. Nothing is sent
-   * before a decision.
+   * The first undecided send that has an unknown outcome, or whose purchased results are lost. Nothing is sent before a
+   * decision.
    */
   readonly unknown: number | null;
   readonly bought: number | null;
   /** The newest send, if it was refused, not sent, or declared lost. */
   readonly refused: number | null;
-  /** Senders that never send, in any of their tries. */
+  /** Senders that must never send, in any of their attempts. */
   readonly fenced: readonly string[];
 }
 
@@ -56,7 +57,7 @@ type Entry<Kind extends LogEntry['kind']> = Extract<LogEntry, { kind: Kind }>;
 
 const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null });
 
-/** Returns the index of the send with this nonce; -1 if the log has none. */
+/** Returns the index of the send with this nonce, or -1 if the log has none. */
 export const indexOfSend = ({ sends }: KeyState, nonce: string): number =>
   sends.findIndex(({ sent }) => sent.nonce === nonce);
 
@@ -64,7 +65,9 @@ function changed({ sends }: KeyState, at: number, change: Partial<Send>): readon
   return sends.map((send, index) => (index === at ? { ...send, ...change } : send));
 }
 
-/** Several sends may have an unknown outcome at the same time. Each waits for its own decision, the first one first. */
+/**
+ * Sets `unknown`. Several sends can have unknown outcomes at the same time; they are decided one by one, oldest first.
+ */
 function withUnknown(state: KeyState): KeyState {
   const unknown = state.sends.findIndex(isUnknown);
   return { ...state, unknown: unknown < 0 ? null : unknown };
@@ -84,26 +87,26 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
     sends: changed(state, at, { answer }),
     open: state.open === at ? null : state.open,
   });
-  // A known purchase counts whenever it arrives, even after a decision. Of two purchases, the first counts.
+  // A known purchase counts whenever it arrives, even after a decision. If there are two purchases, the first counts.
   if (isPaid(answer.answer))
     return isPaid(send.answer?.answer) ? state : { ...next, bought: state.bought ?? at };
-  // Any other late answer says nothing about what was decided or sent since.
+  // Any other late answer does not affect later decisions and sends.
   const isRepeated = answer.repeatedUntil !== undefined;
   if (state.open !== at && !(isUnknown(send) && (isRepeated || !mayBeRepeated(send)))) return state;
   return isOpenAnswer(answer.answer) ? next : { ...next, refused: at };
 }
 
 /**
- * Once its outcome is recorded as unknown, a send may be repeated under its key. What its first sender learns after
- * that is not enough.
+ * Whether a send may be repeated under its idempotency key once its outcome is recorded as unknown. An answer that its
+ * first sender receives later is then not conclusive.
  */
 function mayBeRepeated({ sent }: Send): boolean {
   return sent.kind === 'intent' && sent.idempotency !== undefined;
 }
 
 /**
- * A decision counts once, while its send has an unknown outcome, even if it is repeated, reapplied by a reset, or made
- * by two people.
+ * Applies a decision. It counts only once, while its send has an unknown outcome, even if it is repeated, reapplied by
+ * a reset, or made by two people.
  */
 function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyState {
   const send = state.sends[at];
@@ -114,26 +117,28 @@ function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyS
 }
 
 export interface LogCaller {
-  /** The calling activity, in all of its tries. */
+  /** Identifies the calling activity in all of its attempts. */
   readonly sender: string;
   readonly runId: string | null;
-  /** Null if it cannot be computed. Any request then counts as the same. */
+  /** Null if it cannot be computed. Any request then counts as the same request. */
   readonly fingerprint: string | null;
-  /** ISO 8601 time at which this try was scheduled. */
+  /** ISO 8601: when this attempt was scheduled. */
   readonly attemptAt: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** The activity retries on its own, as image activities do. */
+  /** Whether the activity has its own retry policy, as image activities do. */
   readonly retries?: boolean | undefined;
-  /** A person wants to resend a request that was refused in another run. */
+  /** Whether a person wants to resend a request that was refused in another run. */
   readonly again?: boolean | undefined;
 }
 
-/** What a caller does after reading a log. `at` is the deciding send. */
+/** What a caller must do after reading a log. `at` is the index of the deciding send. */
 export type Licence =
-  /** Append an intent at the position that was read. A caller that loses the position never sends in this try. */
+  /**
+   * Append an intent after the last entry read. A caller that another writer beats to it never sends in this attempt.
+   */
   | { readonly do: 'send' }
-  /** Another request owns the key. */
+  /** The key belongs to another request. */
   | { readonly do: 'conflict'; readonly at: number }
   | { readonly do: 'return'; readonly at: number }
   /** Another send is in flight. */
@@ -147,7 +152,7 @@ export function decide(state: KeyState, caller: LogCaller): Licence {
   if (bought !== null) return { do: 'return', at: bought };
   if (open !== null) return { do: 'pending', at: open };
   if (unknown !== null) return { do: 'return', at: unknown };
-  // A fenced sender also gets what a person has declared lost, as it gets a purchase.
+  // A fenced sender also receives a "declared lost" answer, just as it receives a purchase.
   const isDeclaredLost = refused !== null && state.sends[refused]?.decision !== null;
   if (!isDeclaredLost && state.fenced.includes(caller.sender)) return { do: 'fenced' };
   if (refused !== null && staysRefused(state.sends[refused] as Send, caller))
@@ -164,8 +169,8 @@ const isSameRequest = (one: string | null, other: string | null): boolean =>
   one === null || other === null || one === other;
 
 /**
- * A decision applies only to its own request, and so does a pause requested by the service. Neither makes room for
- * another request.
+ * Returns the last send if its request still owns the key. A decision, or a pause that the service requested, applies
+ * only to its own request and does not free the key for another one.
  */
 function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
   const last = sends.at(-1);
@@ -174,28 +179,28 @@ function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
   return isHeld ? sends.length - 1 : null;
 }
 
-/** Whether a caller gets a refusal back instead of sending the same request again. */
+/** Whether a caller receives the recorded refusal instead of sending the same request again. */
 function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): boolean {
   // Declared lost: nothing more is sent under this key.
   if (decision !== null || answer === null) return true;
   if (isPaused(answer, caller.now)) return true;
-  // A corrected request goes past any refusal.
+  // A corrected request is sent despite any refusal.
   if (!isSameRequest(sent.fingerprint, caller.fingerprint)) return false;
   const refusal = answer.answer;
   const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);
   if (sent.sender === caller.sender) {
-    // A try that was suspended must not override a later try's answer.
+    // An attempt that was suspended must not override a later attempt's answer.
     const isOvertaken = Date.parse(sent.attemptAt) > Date.parse(caller.attemptAt);
     return caller.retries !== true || isOvertaken || !mayEnd;
   }
   if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
-  // The run has waited, and a person may have fixed the reason why the whole account or model was refused.
+  // The run has waited, and meanwhile a person may have fixed the cause of the account-wide or model-wide refusal.
   return !mayEnd && !(refusal.outcome === 'rejected' && refusal.standing !== undefined);
 }
 
 /**
- * Returns the send that shows a request's outcome: the key's purchase if it is for this request, else the request's own
- * send.
+ * Returns the index of the send that has a request's outcome: the key's purchase if it is for this request, or else the
+ * request's own send.
  */
 export function answeringSend({ sends, bought }: KeyState, own: number): number {
   if (bought === null) return own;

@@ -6,21 +6,21 @@ import { onNoAnswer, onPollError, onRecord, onUnchanged, type Watch, type WatchS
 /** How a group chooses its intervals. */
 export interface PollPace {
   /**
-   * Margin at both ends of the band, as a fraction of the band, below 0.5. A larger margin makes intervals steadier.
+   * Margin at each end of the band, as a fraction of the band below 0.5. A larger margin makes intervals steadier.
    */
   readonly bandMargin: number;
   /**
-   * Whether a late tick shortens the next interval by its delay, down to the band's shortest. Otherwise every timer
-   * delay is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first half, so
-   * that each task keeps its own schedule.
+   * Whether a late tick shortens the next interval by its delay, down to the band's shortest interval. If not, every
+   * timer delay lengthens the gap between two polls. If set, the GETs of a tick with many tasks are also spread over
+   * its first half, so that each task keeps its own schedule.
    */
   readonly keepsPace: boolean;
 }
 
 /**
- * The pace by who polls (architecture: Wait). A single video's workflow draws its intervals from nearly the whole band,
- * minus what noise might push outside. Watchers and batches poll every 4 s ± 0.2 s in the band of 3 to 5 s: enough
- * jitter to keep them out of step, and no video waits until the band's end.
+ * The pace of each kind of poller (architecture: Wait). A single video's workflow draws its intervals from nearly the
+ * whole band, with a margin so that timer noise does not push them outside. In the band of 3 to 5 s, watchers and
+ * batches poll every 4 s ± 0.2 s. That is enough jitter to keep them out of step, and no video waits the full 5 s.
  */
 export const PACE = {
   own: { bandMargin: 0.1, keepsPace: false },
@@ -28,11 +28,11 @@ export const PACE = {
   batch: { bandMargin: 0.4, keepsPace: true },
 } as const satisfies { readonly [poller: string]: PollPace };
 
-/** How long after its start a long wait is polled less often, and at what interval, in milliseconds. */
+/** When a long wait starts to be polled less often, and at what interval, in milliseconds. */
 export interface SlowPolling {
-  /** Milliseconds after which polling slows down. */
+  /** Time after which polling slows down, in milliseconds. */
   readonly afterMs: number;
-  /** Milliseconds between two polls from then on. */
+  /** Time between two polls from then on, in milliseconds. */
   readonly intervalMs: number;
 }
 
@@ -41,9 +41,9 @@ const BUDGET_MARGIN_MS = 1000;
 /** Milliseconds that each task adds to the time over which a tick's GETs are spread. */
 const SPREAD_MS = 4;
 
-/** The last tick of a group, from which its next run continues. */
+/** A group's last tick, from which its next run continues. */
 export interface LastTick {
-  /** Its start in workflow time, milliseconds; 0 before the first. */
+  /** Start of the tick in workflow time, in milliseconds; 0 before the first tick. */
   readonly lastTickAt: number;
   /** Milliseconds from this tick to the next one. */
   readonly intervalMs: number;
@@ -52,8 +52,8 @@ export interface LastTick {
 export const NO_TICK: LastTick = { lastTickAt: 0, intervalMs: 0 };
 
 /**
- * Cadence of one group, from tick start to tick start: pure decisions over its tasks' states, driven in virtual time
- * by tests and by the PollLoop in workflows.
+ * Cadence of one group, from tick start to tick start. Makes pure decisions based on its tasks' states. Tests drive it
+ * in virtual time, and the PollLoop drives it in workflows.
  */
 export class PollGroup {
   readonly minIntervalMs: number;
@@ -69,14 +69,15 @@ export class PollGroup {
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
   }
 
-  /** Returns when the first of these watches needs attention; `Infinity` if none. */
+  /** Returns when the first of these watches needs attention, or `Infinity` if none does. */
   nextWakeAt(watches: readonly Watch[]): number {
     const cadence = { ...this.last, minIntervalMs: this.minIntervalMs };
     return watches.reduce((soonest, { state }) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
   }
 
   /**
-   * Returns the watches of a tick that starts now; none if nothing is due. Jitter is chosen per tick, never per task.
+   * Returns the watches of a tick that starts now, or an empty list if nothing is due. Jitter is chosen per tick, never
+   * per task.
    */
   beginTick<Watched extends Watch>(watches: readonly Watched[], now: number, random: number): Watched[] {
     const due = this.nextWakeAt(watches) <= now ? watches.filter(({ state }) => isPollable(state, now)) : [];
@@ -88,8 +89,8 @@ export class PollGroup {
   }
 
   /**
-   * Returns the input of the tick's only activity, with tasks grouped by model, and the watches in the order of its
-   * ids.
+   * Returns the input of the tick's only activity, with tasks grouped by model, and the watches in the same order as
+   * the input's ids.
    */
   tickInput<Watched extends Watch>(
     account: string,
@@ -125,7 +126,7 @@ export class PollGroup {
   }
 
   /**
-   * Applies one task's answer from the tick that started at `at` and ended at `answeredAt`. No answer means unchanged.
+   * Applies a task's answer from the tick that started at `at` and ended at `answeredAt`. No answer means unchanged.
    */
   apply(
     state: WatchState,
@@ -150,7 +151,7 @@ export class PollGroup {
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 
-  /** A task with a long wait has its own interval, never shorter than its band. */
+  /** Applies slow polling to a task that has waited long. Its interval is never shorter than its band's. */
   private slowed(state: WatchState): WatchState {
     const { startedAt, lastPollAt } = state;
     if (this.slow === undefined || lastPollAt === null || lastPollAt - startedAt < this.slow.afterMs)
@@ -159,12 +160,12 @@ export class PollGroup {
   }
 }
 
-/** Returns the milliseconds from the start of a tick to the next one. */
+/** Returns the time from the start of a tick to the start of the next one, in milliseconds. */
 export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
   return budgetMs + BUDGET_MARGIN_MS;
 }
 
-/** Returns a group's next interval, in milliseconds: random within its band, minus the delay of this tick. */
+/** Returns a group's next interval, in milliseconds: random within its band, minus this tick's delay. */
 function nextIntervalMs(
   { minIntervalMs, maxIntervalMs }: { readonly minIntervalMs: number; readonly maxIntervalMs: number },
   { bandMargin, keepsPace }: PollPace,
@@ -172,7 +173,7 @@ function nextIntervalMs(
   random: number,
 ): number {
   const band = maxIntervalMs - minIntervalMs;
-  // Never more than the margin: the service sets the shortest interval.
+  // Never more than the margin, so that the interval stays within the service's band.
   const late = keepsPace ? Math.min(lateMs, band * bandMargin) : 0;
   return Math.round(minIntervalMs + band * (bandMargin + random * (1 - 2 * bandMargin)) - late);
 }
@@ -193,8 +194,7 @@ export function wakeAt(state: Pollable, cadence: Cadence): number {
   const { lastTickAt, intervalMs, minIntervalMs } = cadence;
   const soonest = lastTickAt === 0 ? 0 : lastTickAt + minIntervalMs;
   const ordinary = Math.max(state.dueAt, state.notBefore, lastTickAt === 0 ? 0 : lastTickAt + intervalMs);
-  // At the deadline one more poll is due, unless Retry-After forbids it: then the wait ends there
-  // (architecture: Wait).
+  // At the deadline, one more poll is due. If Retry-After forbids it, the wait ends without it (architecture: Wait).
   return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
 }
 

@@ -1,10 +1,12 @@
 import { type JsonValue } from './json';
 import { type Check, isObject, must, namesOf, type ShapeOf } from './shape';
 
-/** Longest `data:` reference in an input, in characters: a history is not a file store (architecture: Requests). */
+/**
+ * Maximum length of a `data:` URL in an input, in characters. A history is not a file store (architecture: Requests).
+ */
 export const MAX_INLINE_DATA_URL = 64 * 1024;
 
-/** Whether an address contains the bytes itself. service/read-data-url reads them. */
+/** Whether a URL contains the bytes inline. service/read-data-url reads them. */
 export function isDataUrl(url: string): boolean {
   return /^data:/i.test(url);
 }
@@ -15,13 +17,13 @@ export type ReferenceKind = 'image' | 'video' | 'audio';
 export const REFERENCE_KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 
 /**
- * Stored bytes, named by their content, so that local paths never enter a history (architecture: Stores). The worker's
- * artifact store resolves `uri`, which is `artifact:sha256/<hash>`.
+ * A stored file, named by its content so that local paths never enter a history (architecture: Stores). The worker's
+ * artifact store resolves `uri`.
  */
 export interface ArtifactRef {
   /** `artifact:sha256/<hash>`. */
   readonly uri: string;
-  /** Media type detected from the bytes, never the one that a server claimed. */
+  /** Media type detected from the content, never one claimed by a server. */
   readonly mediaType: string;
   /** Size in bytes. */
   readonly bytes: number;
@@ -30,19 +32,19 @@ export interface ArtifactRef {
 }
 
 /**
- * Where the bytes of a reference, an edit's image or a mask are read from. The worker reads a `file`, and only below
- * its `MEDIA_INPUT_ROOTS`. A local path is never sent to the service.
+ * The source of a reference, an edit's image or a mask. The worker reads a `file` only if it is below one of its
+ * `MEDIA_INPUT_ROOTS`. A local path is never sent to the service.
  */
 export type MediaSource =
   | { readonly artifact: ArtifactRef }
   | { readonly url: string }
   | { readonly file: string };
 
-/** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form. */
+/** A video's reference (contract 2.1). The model's configuration determines the wire field and its form. */
 export interface VideoReference {
-  /** Together with the model's configuration, decides which field the reference is sent in. */
+  /** Determines the wire field, together with the model's configuration. */
   readonly kind: ReferenceKind;
-  /** Where its bytes are read from. */
+  /** Where the file comes from. */
   readonly source: MediaSource;
   /** Wire field, needed only when the model has more than one field for this kind. */
   readonly field?: string;
@@ -50,17 +52,17 @@ export interface VideoReference {
 
 const ARTIFACT_URI = /^artifact:sha256\/([0-9a-f]{64})$/;
 
-/** Returns the artifact uri for bytes with this SHA-256 (lowercase hexadecimal). */
+/** Returns the artifact URI for a file with this SHA-256 (lowercase hexadecimal). */
 export function artifactUri(sha256: string): string {
   return `artifact:sha256/${sha256}`;
 }
 
-/** Returns the SHA-256 in an artifact uri; undefined for any other uri. */
+/** Returns the SHA-256 in an artifact URI, or undefined for any other URI. */
 export function sha256OfArtifactUri(uri: string): string | undefined {
   return ARTIFACT_URI.exec(uri)?.[1];
 }
 
-/** Whether a value from an untyped caller is an artifact reference whose uri and hash agree. */
+/** Whether a value from an untyped caller is an artifact reference whose URI and hash match. */
 export function isArtifactRef(value: unknown): value is ArtifactRef {
   if (typeof value !== 'object' || value === null) return false;
   const { uri, mediaType, bytes, sha256 } = value as { [field in keyof ArtifactRef]?: unknown };
@@ -91,11 +93,11 @@ export const REFERENCE_SHAPE = {
   field: true,
 } satisfies ShapeOf<VideoReference>;
 
-/** A video to create (contract 2.1). A field that is not given is left out of the request. */
+/** A video to create (contract 2.1). An omitted field is not sent. */
 export interface VideoRequest {
-  /** Public model id, sent exactly as given. */
+  /** Public model id, sent unchanged. */
   readonly model: string;
-  /** Text of at least one character. Stored in histories and results, never in ids, logs or the journal. */
+  /** Must not be empty. Stored in histories and results, never in ids, logs or the journal. */
   readonly prompt: string;
   /** Whole seconds; sent as `seconds` or `duration`, depending on the model. */
   readonly durationSeconds?: number;
@@ -103,9 +105,9 @@ export interface VideoRequest {
   readonly resolution?: string;
   /** For example `16:9`. */
   readonly aspectRatio?: string;
-  /** In the order in which they are sent. @default none */
+  /** References, sent in this order. @default none */
   readonly references?: readonly VideoReference[];
-  /** Model-specific fields, sent unchanged under their wire names: the escape hatch (architecture: Models). */
+  /** Escape hatch for model-specific fields, sent unchanged under their wire names (architecture: Models). */
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 
@@ -114,40 +116,42 @@ export type ImageResponseFormat = 'url' | 'b64_json';
 
 /** An image to generate (contract 2.3). */
 export interface ImageGenerationRequest {
-  /** Public model id, sent exactly as given. */
+  /** Public model id, sent unchanged. */
   readonly model: string;
-  /** Text of at least one character. */
+  /** Must not be empty. */
   readonly prompt: string;
-  /** `WIDTHxHEIGHT` with a lowercase x, or `auto` where the model supports it. */
+  /** `WIDTHxHEIGHT` with a lowercase x, or `auto` if the model supports it. */
   readonly size?: string;
-  /** One of the model's values, such as `high`. @default the service's */
+  /** One of the model's values, such as `high`. @default the service's default */
   readonly quality?: string;
-  /** Number of results, at least 1; the service's default is 1. */
+  /** Number of results, at least 1. The service's default is 1. */
   readonly n?: number;
-  /** How the service returns the results. What is stored is the same either way. @default the service's */
+  /** How the service returns the results. The stored files are the same either way. @default the service's default */
   readonly responseFormat?: ImageResponseFormat;
   /** Model-specific fields, sent unchanged under their wire names. */
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 
-/** Images to edit (contract 2.4): at least one file; the order is kept. */
+/** Images to edit (contract 2.4). */
 export interface ImageEditRequest extends ImageGenerationRequest {
-  /** The pictures to edit, at least one, in the order in which they are sent. */
+  /** The images to edit, at least one, sent in this order. */
   readonly images: readonly MediaSource[];
-  /** Sent only when the model's configuration lists mask editing. */
+  /** The mask. Sent only if the model's configuration lists mask editing. */
   readonly mask?: MediaSource;
 }
 
 /** The three paid calls (contract-rules: "Paid call"). */
 export type PaidOperation = 'create_video' | 'generate_image' | 'edit_image';
 
-/** A paid call before it is sent: the operation, and the request that belongs to it. */
+/** A paid call before it is sent: the operation and its request. */
 export type PaidRequest =
   | { readonly operation: 'create_video'; readonly request: VideoRequest }
   | { readonly operation: 'generate_image'; readonly request: ImageGenerationRequest }
   | { readonly operation: 'edit_image'; readonly request: ImageEditRequest };
 
-/** For workflows, where the activity checks a request's contents: changed rules must not change a replay. */
+/**
+ * Checks a request in workflow code. The activity checks its contents, so that changed rules do not change a replay.
+ */
 export const requestCheck: Check<VideoRequest & ImageEditRequest> = must('an object', isObject);
 
 export const VIDEO_REQUEST_SHAPE = {
@@ -176,7 +180,7 @@ export const EDIT_REQUEST_SHAPE = {
   mask: namesOf<MediaSource>(SOURCE_SHAPE),
 } satisfies ShapeOf<ImageEditRequest>;
 
-/** Summarizes a paid call for workflow lists: what its price depends on, never its prompt. */
+/** Summarizes a paid call for workflow lists: the values that its price depends on, never its prompt. */
 export function callSummary(request: PaidRequest['request'] | null | undefined): string {
   const { model, durationSeconds, resolution, size, n } = (request ?? {}) as Record<string, unknown>;
   const length = typeof durationSeconds === 'number' ? `${durationSeconds} s` : undefined;

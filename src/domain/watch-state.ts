@@ -6,51 +6,51 @@ import { type VideoState } from './video-state';
 import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
 
 /**
- * One watched task as plain data, which survives continue-as-new. All times are milliseconds since the Unix epoch, in
+ * A watched task as plain data, which survives continue-as-new. All times are milliseconds since the Unix epoch, in
  * workflow time.
  */
 export interface WatchState {
   /** The task that is polled. */
   readonly video: VideoTask;
-  /** When the wait began, in milliseconds since the Unix epoch, as all times here. */
+  /** When the wait began. */
   readonly startedAt: number;
   /** When the caller's `waitFor` ends. */
   readonly deadlineAt: number;
   /**
-   * Time at which the execution expires, minus the time for a last poll; null if it never expires (architecture: Wait).
+   * When the execution expires, minus the time for a last poll; null if it never expires (architecture: Wait).
    */
   readonly hardEndAt: number | null;
   /** When the next poll is due. */
   readonly dueAt: number;
-  /** Never polled before this time, set by Retry-After; 0 when the service set none. */
+  /** Never polled before this time, which Retry-After sets; 0 if the service set none. */
   readonly notBefore: number;
-  /** Digest of the last record received, `''` before the first. */
+  /** Digest of the last record received; `''` before the first record. */
   readonly seen: string;
-  /** The service's last status value; null before the first, and if it sent none. */
+  /** The service's last status value; null before the first record, or if the service sent none. */
   readonly lastStatus: string | null;
   /** When the result of a completed task expires at the service, according to its record. */
   readonly expiresAt: string | null;
-  /** The last number that the service sent; null when it sent none. */
+  /** The last progress number that the service sent; null if it sent none. */
   readonly progress: number | null;
-  /** When a record last differed from the one before; null before the first record. */
+  /** When the record last changed; null before the first record. */
   readonly lastChangeAt: number | null;
-  /** Time of the last poll; null before the first. */
+  /** Time of the last poll; null before the first poll. */
   readonly lastPollAt: number | null;
   /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
   /** Number of consecutive polls that returned no record. */
   readonly errors: number;
-  /** Null when the last poll returned a record. */
+  /** Null if the last poll returned a record. */
   readonly lastError: LastPollError | null;
-  /** Time of the first consecutive 400/404 answer. */
+  /** Time of the first of the current consecutive 400 or 404 answers; null if there are none. */
   readonly unknownSince: number | null;
   /** Number of these consecutive answers; 0 if the last answer was different. */
   readonly unknownCount: number;
-  /** Ticks at or after the deadline that had no answer in time. Three in a row end the wait (end-of-wait). */
+  /** Consecutive ticks at or after the deadline without an answer in time. Three of them end the wait (end-of-wait). */
   readonly missedAtDeadline: number;
 }
 
-/** One task that a loop polls. Its owner may store more with it. */
+/** A task that a loop polls. The loop's owner may store additional fields. */
 export interface Watch {
   /** Updated by the loop. */
   state: WatchState;
@@ -98,7 +98,7 @@ interface BeginWatch {
   readonly deadlineAt: number;
   readonly firstPollAt: number;
   readonly hardEndAt?: number | null;
-  /** Status in the create's reply; null or `''` if it had none. */
+  /** Status in the create reply; null or `''` if it had none. */
   readonly lastStatus?: string | null;
 }
 
@@ -126,7 +126,7 @@ export function beginWatch(begin: BeginWatch): WatchState {
   };
 }
 
-/** Handles the first record, or one that differs from the last. Its GET was sent in this tick or earlier. */
+/** Handles a record that is new or has changed. Its GET was sent in this tick or earlier. */
 export function onRecord(
   state: WatchState,
   record: PolledRecord,
@@ -159,7 +159,7 @@ export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt
   };
 }
 
-/** A GET sent before the deadline does not show the state at the deadline. */
+/** Returns the missed ticks after an answer. A GET sent before the deadline does not show the state at the deadline. */
 function missedBefore(state: WatchState, askedAt: number, tickAt: number): number {
   return askedAt >= state.deadlineAt ? state.missedAtDeadline : missedTicks(state, tickAt);
 }
@@ -167,8 +167,8 @@ function missedBefore(state: WatchState, askedAt: number, tickAt: number): numbe
 export type PollFailure = Omit<Extract<PollAnswer, { error: unknown }>, 'index'>;
 
 /**
- * Handles a poll without a record, sent in the tick that started at `at` or earlier. `minIntervalMs` is the band's
- * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which arrived no later than
+ * Handles a poll that returned no record. It was sent in the tick that started at `at`, or earlier. `minIntervalMs` is
+ * the band's shortest interval, and `random` is in [0, 1). Retry-After counts from the reply, which arrived by
  * `answeredAt`.
  */
 export function onPollError(
@@ -198,12 +198,12 @@ export function onPollError(
   };
 }
 
-/** One try a minute while credentials are refused (C7.3). */
+/** Delay between polls while the credentials are rejected (C7.3). */
 export const CREDENTIALS_RETRY_MS = 60_000;
-/** Our own longest backoff. Retry-After may be longer. */
+/** Longest backoff that this package chooses. Retry-After may be longer. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Delay after a poll that returned no record, in milliseconds. */
+/** Returns the delay after a poll that returned no record, in milliseconds. */
 function errorDelayMs(
   state: WatchState,
   error: PollErrorClass,
@@ -211,7 +211,7 @@ function errorDelayMs(
   random: number,
 ): number {
   if (error === 'credentials') return CREDENTIALS_RETRY_MS;
-  // The grace window counts answers and seconds, and the ordinary cadence suits both.
+  // The grace period requires a number of answers and a number of seconds. The regular cadence suits both.
   if (isUnknownAnswer(error) && !isKnown(state)) return 0;
   const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
   return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
@@ -225,11 +225,11 @@ export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
 
-/** Handles a task that was not polled, or not answered yet. At or after the deadline, this is a lost tick. */
+/** Handles a task that was not polled or has no answer yet. At or after the deadline, this counts as a lost tick. */
 function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
   return {
     ...state,
-    // A worker without the account is a lost tick: the next tick may reach one that has it.
+    // If the worker lacks the account, the tick is lost. The next tick may reach a worker that has it.
     dueAt: at,
     notBefore: Math.max(state.notBefore, notBefore),
     lastError: failure.error === 'late' ? state.lastError : { class: failure.error },
@@ -242,8 +242,8 @@ function missedTicks(state: WatchState, at: number): number {
 }
 
 /**
- * Handles a notification that the task may be done. Its next poll is due immediately, but not before the shortest
- * interval has passed since the last one. Backoff after errors and Retry-After still apply.
+ * Handles a notification that the task may be done. The next poll is due immediately, but not before the shortest
+ * interval has passed since the last poll. Backoff after errors and Retry-After still apply.
  */
 export function onNudge(state: WatchState, now: number, minIntervalMs: number): WatchState {
   if (state.errors > 0) return state;
@@ -256,7 +256,7 @@ export function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
 
-/** Handles a tick that was lost as a whole: a missed tick, never a failed watch (architecture: Wait). */
+/** Handles a tick whose activity failed entirely. It is a missed tick, never a failed watch (architecture: Wait). */
 export function onMissedTick(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'worker_unavailable' }, at, 0);
 }
@@ -283,7 +283,8 @@ type PollFacts = Pick<
 >;
 
 /**
- * Returns what a watch reports about its polls. `state` is `undefined` before the watch begins (architecture: Wait).
+ * Returns the facts that a watch reports about its polls. `state` is `undefined` before the watch begins (architecture:
+ * Wait).
  */
 export function pollFacts(state: WatchState | undefined): PollFacts {
   if (state === undefined) {

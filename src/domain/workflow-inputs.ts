@@ -41,15 +41,15 @@ export interface MediaQueues {
 
 /** How long and how often a task is polled (architecture: Wait). */
 export interface WaitOptions {
-  /** How long to wait for the video. May be days. @default '15 minutes' */
+  /** How long to wait for the video. Can be days. @default '15 minutes' */
   readonly waitFor?: DurationInput;
-  /** Polls only every `interval` once the wait has lasted `after`. Off unless given. */
+  /** Once the wait has lasted `after`, polls only every `interval`. @default off */
   readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
   /**
    * Who polls: this workflow, or a watcher that polls many of the account's videos (docs/scale.md).
    * @default the worker's setting (MEDIA_POLLING). Without one, 'own' for a video that this workflow creates, and
-   * 'shared' for one that it only awaits, because several workflows may wait for the same task and their polls must not
-   * add up
+   * 'shared' for a video that it only awaits, because several workflows may wait for the same task, and their polls
+   * must not add up
    */
   readonly polling?: PollingMode;
 }
@@ -57,30 +57,31 @@ export interface WaitOptions {
 interface VideoWorkflowOptions extends WaitOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
-  /** Task queues of the activities. @default those beside the workflow's own */
+  /** Task queues of the activities. @default derived from the workflow's own queue */
   readonly queues?: MediaQueues;
   /** Whether the sidecar file contains the prompt. @default 'omit' */
   readonly sidecarPrompt?: 'include' | 'omit';
 }
 
-/** What every workflow that buys accepts in addition to its request. */
+/** Options of every paid workflow, in addition to its request. */
 interface PaidWorkflowOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
-  /** Authorizes one call: the same key never buys twice. @default derived from the workflow's own ids */
+  /** Authorizes one call: the same key never buys twice. @default derived from the workflow's ids */
   readonly creationKey?: string;
   /** How long the call may wait for a worker or a configuration before it is sent. @default '24 hours' */
   readonly startLimit?: DurationInput;
   /** What the service's replies prove about the call. @default the worker's policy */
   readonly policy?: CreatePolicy;
-  /** Sends nothing while a call with the same body and another key has an unknown outcome. @default false */
+  /** If true, sends nothing while a call with the same body and another key has an unknown outcome. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
   /**
-   * Sends the same request again after the service refused it under this key. Set this only at a person's request.
+   * If true, sends the same request again after the service refused it under this key. Set this only at a person's
+   * request.
    * @default false
    */
   readonly again?: boolean;
-  /** Task queues of the activities. @default those beside the workflow's own */
+  /** Task queues of the activities. @default derived from the workflow's own queue */
   readonly queues?: MediaQueues;
 }
 
@@ -93,7 +94,7 @@ export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOp
    * open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
    */
   readonly onUnconfirmed?: 'end' | 'wait';
-  /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
+  /** State of an earlier run of this workflow. Only continue-as-new sets it. @hidden */
   readonly carried?: CarriedVideo;
 }
 
@@ -101,7 +102,7 @@ export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOp
 export interface AwaitVideoInput extends VideoWorkflowOptions {
   /** The `video` of a `still_running` outcome, or only the task id. */
   readonly video: VideoTask | { readonly taskId: string };
-  /** As in {@link GenerateVideoInput}. @hidden */
+  /** Same as in {@link GenerateVideoInput}. @hidden */
   readonly carried?: CarriedVideo;
 }
 
@@ -110,14 +111,14 @@ export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
   | CarriedWait;
 
-/** The wait for a task, starting with its create. */
+/** The wait for a task, and the create that it started with. */
 export interface CarriedWait extends WaitOrigin {
   readonly v: 1;
   readonly phase: 'watching';
   readonly state: WatchState;
-  /** Absent before the first tick of its own loop. */
+  /** Absent before the first tick of the workflow's own loop. */
   readonly lastTick?: LastTick;
-  /** A watcher polls. */
+  /** Set if a watcher polls the task. */
   readonly shared?: true;
 }
 
@@ -129,13 +130,13 @@ export interface GenerateImageWorkflowInput extends PaidWorkflowOptions {
 
 /** Input of the workflow `editImage`. */
 export interface EditImageWorkflowInput extends PaidWorkflowOptions {
-  /** The pictures and the prompt. */
+  /** The images to edit and the prompt. */
   readonly request: ImageEditRequest;
 }
 
-/** Options of an image call from the caller's own workflow, in addition to the request. */
+/** Options of an image call made from the caller's own workflow, in addition to the request. */
 export interface ImageCallOptions extends Omit<PaidWorkflowOptions, 'queues'> {
-  /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default the task queue given to `mediaActivities` */
+  /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default the task queue passed to `mediaActivities` */
   readonly taskQueue?: string;
 }
 
@@ -167,7 +168,7 @@ const VIDEO_WORKFLOW = {
   sidecarPrompt: optional(oneOf('include', 'omit')),
 } satisfies ShapeOf<VideoWorkflowOptions>;
 
-/** Shared by all paid calls. The activity checks a request's contents, and {@link givenKeyIssue} checks the key. */
+/** Fields of all paid calls. The activity checks a request's contents, and {@link givenKeyIssue} checks the key. */
 const PAID = {
   request: requestCheck,
   account,
@@ -195,7 +196,7 @@ export const IMAGE_WORKFLOW_SHAPE = { ...PAID, queues: optional(queuesCheck) } s
   GenerateImageWorkflowInput | EditImageWorkflowInput
 >;
 
-/** For helpers in a caller's own workflow, which name only the media workers' task queue. */
+/** For helpers in a caller's own workflow, which specify only the media workers' task queue. */
 export const IMAGE_CALL_SHAPE = { ...PAID, taskQueue: true } satisfies ShapeOf<
   ImageCallOptions & { request: unknown }
 >;

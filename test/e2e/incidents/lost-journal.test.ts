@@ -33,7 +33,7 @@ describe('a journal that is lost', () => {
     const journal = join(stack.dataDir, 'journal');
     await rename(journal, `${journal}-away`);
     const refused = await stack.startWorker().catch((error: unknown) => error as Error);
-    expect((refused as Error).message).toMatch(/is bound to another journal/);
+    expect((refused as Error).message).toMatch(/is bound to a different journal/);
     const { checks } = await runDoctor(env);
     expect(checks['binding']).toMatchObject({ state: 'failed' });
     const away = await runJson(['status', id], env);

@@ -67,7 +67,7 @@ export const FAULTS: readonly Fault[] = [
         await rename(elsewhere, journal);
       };
     },
-    says: /is bound to another journal than the one here/,
+    says: /is bound to a different journal than this worker's/,
     strict: 'JournalBindingError',
   },
   {

@@ -34,9 +34,11 @@ import {
 export interface FindVideoTaskInput {
   /** The task at the service. */
   readonly taskId: string;
-  /** Credential name, or `name@digest`. @default the account in the journal's record, else the worker's own */
+  /** Credential name, or `name@digest`. @default the account in the journal's record, or else the worker's default */
   readonly account?: string;
-  /** Also sends one GET for the task's record to the service. For a task that no workflow polls. @default false */
+  /**
+   * Also requests the task's record from the service with one GET. For a task that no workflow polls. @default false
+   */
   readonly askService?: boolean;
 }
 
@@ -46,7 +48,7 @@ export const FIND_VIDEO_TASK_SHAPE = {
   askService: optional(flag),
 } satisfies ShapeOf<FindVideoTaskInput>;
 
-/** The service's view of a task. Never contains a URL or the text of its error (architecture: Stores). */
+/** The service's view of a task. Never contains a URL or the service's error text (architecture: Stores). */
 export type ServiceView =
   | {
       readonly known: true;
@@ -54,7 +56,7 @@ export type ServiceView =
       readonly httpStatus: number;
       /** The service's status value, unchanged. */
       readonly status: string;
-      /** What it means. */
+      /** Meaning of the status. */
       readonly phase: TaskPhase;
       /** Absent if the service sent no number. */
       readonly progress?: number;
@@ -63,9 +65,9 @@ export type ServiceView =
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };
 
-/** Origin of a task, as far as this worker's journal knows it. */
+/** Origin of a task, according to this worker's journal. */
 export interface FoundVideoTask {
-  /** Facts for polling: from the journal, or built from the id and the worker's account. */
+  /** Facts for polling, from the journal or derived from the id and the worker's account. */
   readonly video: VideoTask;
   /** The call that created it; null if the journal does not have the task. */
   readonly creationKey: string | null;
@@ -73,7 +75,7 @@ export interface FoundVideoTask {
   readonly workflowId: string | null;
   /** The run that created it; null if the journal does not have the task. */
   readonly runId: string | null;
-  /** How this worker has videos polled if their input does not say. @default 'own' */
+  /** This worker's polling mode for videos whose input does not set one. @default 'own' */
   readonly polling?: PollingMode;
   /** Set only with `askService`. */
   readonly service?: ServiceView;
@@ -81,35 +83,35 @@ export interface FoundVideoTask {
 
 /** A worker's artifact store. Stores with the same id contain the same files. */
 export interface ArtifactStoreFacts {
-  /** Null for a store that has no id. */
+  /** Null if the store has no id. */
   readonly storeId: string | null;
 }
 
-/** Activity types and signatures without their code, so that workflow code may import them (architecture: Folders). */
+/** Activity types and signatures without their code, so that workflow code can import them (architecture: Folders). */
 export interface MediaActivities extends CampaignActivities {
   /** Sends one create, at most once per creation key (failure model: The log). */
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
-  /** Finds out what happened to a create after its answer was lost. Sends nothing that is paid. */
+  /** Finds out what happened to a create whose answer was lost. Makes no paid calls. */
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;
-  /** Looks up a task id in the journal and, with `askService`, at the service. */
+  /** Looks up a task id in the journal and, with `askService`, in the service. */
   [ACTIVITY.findVideoTask](input: FindVideoTaskInput): Promise<FoundVideoTask>;
   /** Returns the worker's artifact store. */
   [ACTIVITY.artifactStore](): Promise<ArtifactStoreFacts>;
-  /** Reads the records of any number of tasks, one GET each. */
+  /** Reads the records of any number of tasks, with one GET each. */
   [ACTIVITY.pollVideos](input: PollVideosInput): Promise<PollVideosResult>;
-  /** Joins a video to its watcher, and stays open until the watcher completes it. */
+  /** Registers a video with its watcher, and stays open until the watcher completes it. */
   [ACTIVITY.watchVideo](input: WatchVideoInput): Promise<WatchAnswer>;
   /** Completes the activities of videos whose watch has ended. */
   [ACTIVITY.tellVideos](input: TellVideosInput): Promise<void>;
-  /** Fetches finished videos with one try each, and completes each video's activity as soon as its file is stored. */
+  /** Makes one download attempt per finished video, and completes a video's activity as soon as its file is stored. */
   [ACTIVITY.deliverVideos](input: DeliverVideosInput): Promise<void>;
-  /** Downloads, verifies and stores the result of one task; a later try resumes. */
+  /** Downloads, verifies and stores the result of one task. A later attempt resumes the download. */
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
   /** Buys images once per creation key, then fetches and stores them. */
   [ACTIVITY.generateImage](input: GenerateImageInput): Promise<ImageOutcome>;
   /** Buys an edit once per creation key, then fetches and stores the images. */
   [ACTIVITY.editImage](input: EditImageInput): Promise<ImageOutcome>;
-  /** Records a decision about a call of unknown fate. */
+  /** Records a decision about a call with an unknown outcome. */
   [ACTIVITY.resolveUnconfirmed](input: ResolveUnconfirmedCall): Promise<ResolveUnconfirmedResult>;
   /** Reads one page of the journal. */
   [ACTIVITY.reviewJournal](input: ReviewJournalInput): Promise<ReviewJournalPage>;

@@ -1,19 +1,19 @@
 /**
- * Recognizes bugs of this package among the errors that a `catch` sees. A disk, network, store or input error has a
- * meaning and can be handled. A bug has neither, and must not be mistaken for such an error.
+ * Recognizes bugs in this package among the errors that a `catch` receives. A disk, network, store or input error is
+ * expected and can be handled. A bug is neither and must not be mistaken for such an error.
  *
  * @module
  */
 
-/** Errors that JavaScript throws for wrong code. */
+/** Errors that JavaScript throws for faulty code. */
 const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError']);
-/** Maximum depth of causes: more than any error has, and a limit if an error is its own cause. */
+/** Maximum depth of causes to follow. No real error has this many; the limit is for an error that is its own cause. */
 const DEPTH = 5;
 
 /**
- * Whether an error, or one of its causes, is a bug. Errors of these classes with a `code` or a `cause` are not: Node
- * refuses an input with a code, and `fetch` reports a network error with a cause. Compares names, because an error from
- * another realm is an instance of another class.
+ * Whether an error or one of its causes is a bug. Errors of these classes with a `code` or a `cause` are not bugs: Node
+ * rejects invalid input with a code, and `fetch` reports a network error with a cause. Compares names, because an error
+ * from another realm is an instance of a different class.
  */
 export function isBug(error: unknown, depth = DEPTH): boolean {
   if (typeof error !== 'object' || error === null || depth === 0) return false;
@@ -21,12 +21,12 @@ export function isBug(error: unknown, depth = DEPTH): boolean {
   return !('code' in error) && 'name' in error && MISTAKES.has(error.name);
 }
 
-/** Call this first in a `catch` that handles external errors. Rethrows our own bugs. */
+/** Rethrows a bug of this package. Call this first in a `catch` that handles external errors. */
 export function throwBug(error: unknown): void {
   if (isBug(error)) throw error;
 }
 
-/** For `.catch(otherwise(value))`. Returns the value for every external error, and rethrows our own bugs. */
+/** For `.catch(otherwise(value))`. Returns the value for every external error, and rethrows this package's bugs. */
 export function otherwise<T>(value: T): (error: unknown) => T {
   return (error) => {
     throwBug(error);

@@ -17,7 +17,7 @@ import { type DecidedEntry } from './unconfirmed-decision';
 import { type VideoState } from './video-state';
 import { type VideoTask } from './video-task';
 
-/** A workflow execution as commands show it. */
+/** A workflow execution, as commands show it. */
 export interface ExecutionView {
   readonly workflowId: string;
   readonly runId: string;
@@ -40,39 +40,39 @@ export interface OpenActivity {
   readonly activityId: string;
   readonly attempt: number;
   readonly lastFailure: string | null;
-  /** `storage`, `MediaJournalUnavailable`, …: what the failure says about its cause, for programs. */
+  /** Machine-readable cause of the failure: `storage`, `MediaJournalUnavailable`, … */
   readonly failureClass: string | null;
   readonly paused: boolean;
 }
 
 /** A paid call made by one of the user's own workflows. */
 export interface OwnCall {
-  /** Type of the child workflow, or of the activity. */
+  /** Type of the child workflow or activity. */
   readonly type: string;
   /** Id of the child workflow or activity. */
   readonly id: string;
   readonly state: 'open' | 'completed' | 'failed' | 'cancelled';
 }
 
-/** Everything that is known about a paid call, whatever kind of id was used to look it up. */
+/** All known facts about a paid call, whatever kind of id was used to look it up. */
 export interface CaseFacts {
   readonly id: string;
   readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
-  /** The workflow that currently handles the call, else the last one that did. */
+  /** The workflow that handles the call, or else the last one that did. */
   readonly workflow: ExecutionView | null;
   readonly otherWorkflows: readonly ExecutionView[];
-  /** Run ids of earlier executions of the same workflow id, the newest first; `replay --run-id` shows one. */
+  /** Earlier run ids of the same workflow id, newest first. `replay --run-id` shows one of them. */
   readonly earlierRuns: readonly string[];
   readonly video: VideoTask | null;
   readonly creationKey: string | null;
   readonly state: VideoState | null;
   readonly outcome: VideoOutcome | ImageOutcome | null;
-  /** Cost by the price rule; null if unknown. */
+  /** Cost according to the price rule; null if unknown. */
   readonly estimate: Money | null;
   readonly service: ServiceView | null;
   /** People's decisions about its sends, oldest first. */
   readonly decisions: readonly DecidedEntry[];
-  /** For one of the user's own workflows: the paid calls that it has made. */
+  /** Paid calls made by the workflow, if it is one of the user's own. */
   readonly calls: readonly OwnCall[];
   /** Why the workflow cannot continue although nobody has paused it; null if nothing is known to block it. */
   readonly held: string | null;
@@ -95,26 +95,26 @@ export interface CaseMoney {
 }
 
 /**
- * Returns what is owed. When a wait has ended, the previous wait's reservation ends too. What may have been sent is
- * under review until an outcome settles it. Null if nothing is known about a send.
+ * Returns the amount owed, or null if nothing is known about a send. A reservation ends with its wait. A call that may
+ * have been sent is under review until an outcome settles it.
  */
 export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', estimate };
-  // Another run of the id may owe money that this one does not, so nothing is called free before its outcome.
+  // Another run of this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create';
   return isUnsent ? null : { state: 'needs_review', estimate };
 }
 
-/** Returns the decision about the send that the outcome leaves open; undefined if nobody has decided yet. */
+/** Returns the decision about the send that the outcome leaves open, or undefined if nobody has decided yet. */
 export function decisionInForce({
   outcome,
   decisions,
 }: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
   if (outcome === null) return decisions.at(-1);
-  // Starting the same id again fetches what is lost or sends what was authorized, so that advice stays as it is.
+  // Starting the same id again fetches lost results or sends an authorized call, so that advice still applies.
   if (outcome.outcome === 'results_lost')
     return decisions.at(-1)?.decision === 'declareLost' ? decisions.at(-1) : undefined;
   if (outcome.outcome !== 'unconfirmed') return undefined;
@@ -122,8 +122,8 @@ export function decisionInForce({
 }
 
 /**
- * Returns what is safe to do, for every command. The advice never buys a second time, and never repeats a decision that
- * has already been made.
+ * Returns the advice on what is safe to do, for every command. Following it never buys twice, and it never asks for a
+ * decision that has already been made.
  * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {
@@ -135,7 +135,7 @@ export function adviceOf(facts: CaseFacts, word: Word): Advice {
   return afterwards(facts, word);
 }
 
-/** Causes that waiting does not fix: the workers' artifact store or journal. */
+/** Failures that waiting does not fix, because the workers' artifact store or journal causes them. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
 
 function whileOpen(

@@ -1,9 +1,10 @@
 /**
- * Returns the Temporal server's time in an activity attempt, in milliseconds since the Unix epoch: the time at which
- * the server scheduled the attempt, plus the time that has passed here since. It is late by the wait for this worker,
- * but independent of this worker's clock. Use it for times that a workflow or the server has set.
- * @param info of the activity
- * @param now milliseconds of a clock that never steps, such as `performance.now`
+ * Returns a clock that approximates the Temporal server's time during an activity attempt, in milliseconds since the
+ * Unix epoch. It adds the locally elapsed time to the time when the server scheduled the attempt. It is behind by the
+ * time that the attempt waited for this worker, but does not depend on this worker's clock. Use it to compare with
+ * times that a workflow or the server has set.
+ * @param info the activity's info
+ * @param now a monotonic clock in milliseconds, such as `performance.now`
  */
 export function attemptClock(
   { currentAttemptScheduledTimestampMs }: { readonly currentAttemptScheduledTimestampMs: number },
@@ -13,7 +14,7 @@ export function attemptClock(
   return () => currentAttemptScheduledTimestampMs + now() - began;
 }
 
-/** Times in an answer, by the answering worker's clock (ISO 8601). */
+/** Times in an answer (ISO 8601), according to the answering worker's clock. */
 interface AnswerTimes {
   readonly notBefore?: string | null;
   readonly heldUntil?: string;
@@ -22,7 +23,9 @@ interface AnswerTimes {
 
 const TIMES = ['notBefore', 'heldUntil', 'sameKeyUntil'] as const satisfies readonly (keyof AnswerTimes)[];
 
-/** If an answer contains a time, adds when it was given, so that a workflow can compute how far away that time is. */
+/**
+ * Adds the current time to an answer that contains a time, so that a workflow can compute how far away that time is.
+ */
 export function givenAt<Answer extends object>(answer: Answer, now: number): Answer {
   const times: AnswerTimes = answer;
   const named = TIMES.some((name) => typeof times[name] === 'string');
@@ -30,9 +33,9 @@ export function givenAt<Answer extends object>(answer: Answer, now: number): Ans
 }
 
 /**
- * Converts an answer's times to the workflow's clock. The worker's clock may be wrong, but what is two seconds away
- * there is two seconds away here.
- * @param now of the workflow, in milliseconds since the Unix epoch
+ * Converts an answer's times to the workflow's clock. The worker's clock may be wrong, but a time that is two seconds
+ * away on its clock is also two seconds away on the workflow's.
+ * @param now workflow time, in milliseconds since the Unix epoch
  */
 export function byClockOf<Answer extends object>(now: number, answer: Answer): Answer {
   const { givenAt: given, ...rest } = answer as AnswerTimes & { readonly givenAt?: string };
@@ -46,7 +49,8 @@ export function byClockOf<Answer extends object>(now: number, answer: Answer): A
 }
 
 /**
- * A record from the future shows that one of two clocks is wrong. Its Retry-After then begins when it is read (C8.7).
+ * Corrects a record that is dated in the future, which means that one of two clocks is wrong. Its Retry-After then
+ * counts from when the record is read (C8.7).
  */
 export function notOfTheFuture<Dated extends { readonly at: string; readonly answer: object }>(
   record: Dated,
@@ -59,7 +63,10 @@ export function notOfTheFuture<Dated extends { readonly at: string; readonly ans
 /** The latest time that a date can represent. */
 const LATEST = 8.64e15;
 
-/** @param ms since the Unix epoch; a later time than a date can represent is reduced to that one */
+/**
+ * Formats a time as ISO 8601.
+ * @param ms milliseconds since the Unix epoch, clamped to the latest time that a date can represent
+ */
 export function isoOf(ms: number): string {
   return new Date(Math.min(ms, LATEST)).toISOString();
 }

@@ -1,39 +1,39 @@
-/** What a paid activity reports to the server before its request can leave, and while it runs (docs/adr/0015). */
+/** Heartbeat details of a paid activity, reported before its request can leave and while it runs (docs/adr/0015). */
 export interface SenderHeartbeat {
-  /** Nonce of the intent under which it sends; null before. */
+  /** Nonce of the intent that the activity sends under; null before it has one. */
   readonly intent: string | null;
   readonly taskId?: string;
 }
 
-/** The same for a group of creates: one entry per row, by index. */
+/** Heartbeat details of a group of creates, with one entry per row, by index. */
 export interface GroupHeartbeat {
   readonly intents: readonly (string | null)[];
   readonly taskIds: readonly (string | null)[];
 }
 
 /**
- * Prefix of the name of an intent that may not exist. A heartbeat that may arrive late must not deny that there is an
- * intent. The rest is unique to the attempt, because decisions name the send that they are about.
+ * Prefix that marks an intent that may not exist. Because a heartbeat can arrive late, it must not rule out that there
+ * is an intent. The rest of the name is unique to the attempt, because decisions name the send that they are about.
  */
 export const PERHAPS = 'perhaps:';
 
-/** What is known about an activity that returned no answer. */
+/** Known facts about an activity that returned no answer. */
 export interface SenderTrace {
-  /** Names the activity in the log of its key, in all of its tries. */
+  /** Identifies the activity in its key's log, in all of its attempts. */
   readonly sender: string;
-  /** The intent named in the last heartbeat; null if none. */
+  /** The intent named in the last heartbeat; null if there is none. */
   readonly announced: string | null;
-  /** The task named in the reply to that send, if a heartbeat reported it. */
+  /** The task id in the reply to that send, if a heartbeat reported it. */
   readonly taskId?: string;
-  /** ISO 8601 time at which the activity was scheduled, or earlier. */
+  /** ISO 8601: when the activity was scheduled, or an earlier time. */
   readonly scheduledAt: string;
 }
 
-/** Returns the intent named in the details of an attempt's last heartbeat; null if none. @param index of a row */
+/** Returns the intent named in an attempt's last heartbeat, or null if there is none. @param index the row's index */
 export const announcedIn = (details: unknown, index?: number): string | null =>
   namedIn(details, 'intent', index);
 
-/** Returns the task named in the details; null if none. A task proves that the reply was read. */
+/** Returns the task id in the heartbeat details, or null if there is none. A task id proves that the reply was read. */
 export const taskIdIn = (details: unknown, index?: number): string | null =>
   namedIn(details, 'taskId', index);
 
@@ -45,9 +45,9 @@ function namedIn(details: unknown, field: 'intent' | 'taskId', index: number | u
 }
 
 /**
- * Returns why an announced send has an unknown outcome if this journal does not contain it. Either the journal was
- * replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had started to
- * send.
+ * Returns why the outcome of an announced send is unknown if this journal does not contain the send. Either the journal
+ * was replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had started
+ * to send.
  */
 export function causeOfUnseen(announced: string | null): 'worker_lost' | 'journal_changed' {
   return announced?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';

@@ -2,16 +2,17 @@ import { type JsonValue } from './json';
 import { type MediaSource, type PaidRequest } from './request';
 
 /**
- * The text whose SHA-256 is the fingerprint of a paid request (architecture: Create): operation, account, model and
- * the given fields, with keys sorted, undefined dropped and stored files as their hash; without wait, output or key.
- * `hashOfFile` resolves `{file}` sources to the SHA-256 of their bytes, so that the same bytes are the same request.
+ * Returns the text whose SHA-256 is a paid request's fingerprint (architecture: Create). It contains the operation,
+ * account, model and request fields, with sorted keys, without undefined values, and with stored files replaced by
+ * their hashes. It does not contain wait or output options, or the key. `hashOfFile` resolves `{file}` sources to the
+ * SHA-256 of their content, so that requests with equal files are equal.
  */
 export function fingerprintText(
   paid: PaidRequest,
   account: string | null,
   hashOfFile: (file: string) => string = (file) => `path:${file}`,
 ): string {
-  // Raw fields are the caller's own JSON and contain no media sources.
+  // Raw fields are the caller's JSON and contain no media sources.
   const { model, fields, ...given } = paid.request;
   return JSON.stringify(
     canonical({
@@ -36,7 +37,7 @@ function byHash(value: unknown, hashOfFile: (file: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, byHash(item, hashOfFile)]));
 }
 
-/** The same value with sorted keys and without undefined: equal requests become equal texts. */
+/** Returns the same value with sorted keys and without undefined, so that equal requests become equal texts. */
 export function canonical(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return (value ?? null) as JsonValue;

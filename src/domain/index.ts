@@ -1,5 +1,5 @@
 /**
- * Types, names and tables of the package. Imports nothing and can be imported anywhere, also by workflow code.
+ * The package's types, names and tables. Has no dependencies and can be imported anywhere, including workflow code.
  *
  * @module
  */

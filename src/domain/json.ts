@@ -5,20 +5,21 @@ export function given<Fields extends object>(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** A value that JSON keeps unchanged: allowed in a Temporal payload or a request body. */
+/** A value that survives JSON unchanged, and is allowed in a Temporal payload or a request body. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 const NAME = '__proto__';
 /**
- * Matches the name written out or with escapes. Calling a function for every value is slow, and hardly any text needs
- * it.
+ * Matches text that may contain the name, written out or with escapes. Hardly any text does, and calling a reviver for
+ * every value is slow.
  */
 const MAY_NAME_IT = /__proto__|\\u/;
 
 /**
- * `JSON.parse` without fields called `__proto__`: copied by assignment, one would become the prototype of the copy.
- * @param onProto called for such a field; without it the field is dropped
- * @throws SyntaxError as `JSON.parse` does, and what `onProto` throws
+ * Parses JSON without fields called `__proto__`. If such a field were copied by assignment, it would become the copy's
+ * prototype.
+ * @param onProto called for such a field; without it, the field is dropped
+ * @throws SyntaxError as `JSON.parse` does, and whatever `onProto` throws
  */
 export function parseOwnJson(text: string, onProto?: () => never): JsonValue {
   const drop = (name: string, value: unknown): unknown => {
@@ -29,12 +30,12 @@ export function parseOwnJson(text: string, onProto?: () => never): JsonValue {
   return JSON.parse(text, MAY_NAME_IT.test(text) ? drop : undefined) as JsonValue;
 }
 
-/** Property names with their colon, and braces, in valid JSON. */
+/** Matches property names with their colons, other strings, and braces in valid JSON. */
 const STRUCTURE = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
 
 /**
- * Yields the names that an object in a JSON text contains twice, each preceded by the names of the enclosing objects,
- * outermost first. `JSON.parse` silently takes the last value.
+ * Yields the path of every name that occurs twice in the same object, starting with the outermost object. `JSON.parse`
+ * silently uses the last value.
  * @param text valid JSON
  */
 export function* repeatedNames(text: string): Generator<readonly string[]> {
@@ -51,17 +52,17 @@ export function* repeatedNames(text: string): Generator<readonly string[]> {
   }
 }
 
-/** An object in handwritten JSON contains a name twice, so it is unclear which value is meant. */
+/** Reports that an object in handwritten JSON contains a name twice, so it is unclear which value is meant. */
 export class RepeatedNameError extends Error {
   override readonly name = 'RepeatedNameError';
 
   constructor(path: readonly string[]) {
-    super(`gives ${path.join('.')} twice`);
+    super(`contains ${path.join('.')} twice`);
   }
 }
 
 /**
- * `JSON.parse` for handwritten text, with or without a byte order mark.
+ * Parses handwritten JSON, with or without a byte order mark.
  * @throws SyntaxError, RepeatedNameError
  */
 export function parseWrittenJson(text: string): JsonValue {

@@ -1,6 +1,6 @@
 /**
- * Runs `work` for each item, in order, at most `atOnce` at a time. Throws the first failure immediately; the other
- * lanes continue.
+ * Runs `work` for the items in order, at most `atOnce` at the same time. Throws the first failure immediately, while
+ * the other lanes continue.
  */
 export async function mapConcurrently<T>(
   items: Iterable<T>,

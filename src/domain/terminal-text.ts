@@ -1,17 +1,18 @@
 /**
- * Characters that a terminal obeys instead of showing: both sets of control characters, marks that reverse a line's
- * direction, and line separators. A tab is only a blank.
+ * Characters that a terminal interprets instead of showing: both sets of control characters, marks that change the text
+ * direction, and line separators. A tab is harmless.
  */
 // oxlint-disable-next-line no-control-regex
 const OBEYED = /[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Returns one printable line for any text: such characters become `\x1b`, `\n` or `\u202e`. */
+/** Returns any text as one printable line, with such characters escaped as `\x1b`, `\n` or `\u202e`. */
 export function visible(text: string): string {
   return text.replace(OBEYED, escaped);
 }
 
 /**
- * Returns JSON on one line that every JSON parser reads the same way and that contains nothing a terminal would obey.
+ * Returns single-line JSON that every JSON parser reads the same way and that contains nothing a terminal would
+ * interpret.
  */
 export function visibleJson(value: unknown, replacer?: (name: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(OBEYED, (sign) => `\\u${hex(sign, 4)}`);
@@ -24,14 +25,14 @@ function escaped(sign: string): string {
 
 const hex = (sign: string, digits: number): string => sign.charCodeAt(0).toString(16).padStart(digits, '0');
 
-/** Whether {@link visible} would change the text. */
+/** Whether {@link visible} would leave the text unchanged. */
 export function isVisible(text: string): boolean {
   return text.search(OBEYED) < 0;
 }
 
 /**
- * Quotes a word for a shell if it contains special characters; as bytes (`$'…'`, in bash and zsh) if some of them are
- * not printable.
+ * Quotes a word for a shell if it contains special characters. Unprintable characters are written as bytes (`$'…'`, in
+ * bash and zsh).
  */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(word);
@@ -42,13 +43,14 @@ export function shellWord(word: string, platform: NodeJS.Platform = process.plat
       ? String.fromCharCode(byte)
       : `\\x${byte.toString(16).padStart(2, '0')}`,
   );
-  // A digit after an escape would be read as a part of it.
+  // A hex digit right after an escape would be read as part of it.
   return `$'${bytes.join('').replace(/\\x[0-9a-f]{2}(?=[0-9a-fA-F])/g, (escape) => `${escape}'$'`)}'`;
 }
 
 /**
- * For both cmd and PowerShell. Inside double quotes, both leave all but a few characters alone. Characters that either
- * would replace or run become `?`, so the command finds nothing instead of doing something else.
+ * Quotes a word for both cmd and PowerShell, which leave all but a few characters unchanged inside double quotes. A
+ * character that either shell would expand or execute becomes `?`, so that the command finds nothing instead of doing
+ * something else.
  */
 function windowsWord(word: string): string {
   if (/^[\w./:=+-]+$/.test(word)) return word;

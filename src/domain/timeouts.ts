@@ -1,31 +1,30 @@
 import { type ModelEntry } from './model-config';
 
 /**
- * All timeouts, in milliseconds (architecture: Create). A change here does not break the replay of old histories; it
- * changes only how long they waited.
+ * All timeouts, in milliseconds (architecture: Create). Changing one does not break the replay of old histories.
  */
 
-/** Upper limit of `requestSeconds` in a model's entry. */
+/** Maximum `requestSeconds` of a model entry. */
 export const MAX_REQUEST_SECONDS = 900;
 
 export const CREATE_TIMEOUTS = {
-  /** Total time of the POST, from connect to the last byte of the reply, if the model's entry names none. */
+  /** Total time of the POST, from connect to the last byte of the reply, unless the model's entry sets one. */
   httpBudgetMs: 60_000,
   /**
-   * Covers the longest `requestSeconds`, because the workflow does not know the model's entry. An attempt that hangs
-   * is detected sooner: it stops heartbeating after the time that its own request may take.
+   * Covers the longest `requestSeconds`, because the workflow does not know the model's entry. An attempt that hangs is
+   * detected sooner: it stops heartbeating once its own request should have finished.
    */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 150_000,
-  /** Everything before the intent. An attempt that takes longer stops heartbeating. */
+  /** Time for everything before the intent. An attempt that takes longer stops heartbeating. */
   prepareMs: 120_000,
-  /** From the intent to the first byte. */
+  /** Maximum time from the intent to the first byte. */
   sendWithinMs: 10_000,
   heartbeatMs: 10_000,
-  /** Added to the time that a sender may take. After that, the sender has certainly finished. */
+  /** Added to a sender's time limit. After that, the sender has certainly finished. */
   zombieMarginMs: 10_000,
   /**
-   * The workflow's own timer outlasts the activity by this, because some operator commands leave the activity without
-   * any timeout (failure model: What Temporal runs again).
+   * How much longer the workflow's own timer runs than the activity's timeout. It is needed because some operator
+   * commands leave the activity without any timeout (failure model: What Temporal runs again).
    */
   raceMarginMs: 30_000,
 } as const;
@@ -33,60 +32,60 @@ export const CREATE_TIMEOUTS = {
 export const RECONCILE_TIMEOUTS = {
   startToCloseMs: 30_000,
   /**
-   * The activity's retries include waiting for a late sender and for an inspector's second check: twice the longest
-   * request.
+   * Time for all of the activity's retries. It includes twice the longest request, to wait for a late sender and for
+   * the second query of the task records.
    */
   settleMs: 2 * MAX_REQUEST_SECONDS * 1000 + 15 * 60_000,
 } as const;
 
 export const IMAGE_TIMEOUTS = {
-  /** Total time of the paid exchange if the model's entry names none. Image calls are synchronous and slow. */
+  /** Total time of the paid request unless the model's entry sets one. Image calls are synchronous and slow. */
   httpBudgetMs: 240_000,
-  /** Covers the longest `requestSeconds`, as for creates, and the time for storing the results. */
+  /** Covers the longest `requestSeconds`, as for creates, plus the time to store the results. */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 390_000,
-  /** Time for storing the results after the reply. */
+  /** Time to store the results after the reply. */
   keepMs: 240_000,
   heartbeatMs: 10_000,
   maximumAttempts: 5,
-  /** Longest Retry-After that is waited for; a longer one is returned to the caller. */
+  /** Longest Retry-After that the activity waits for. A longer one is returned to the caller. */
   longestPauseMs: 15 * 60_000,
   /** Part of `keepMs` that is reserved for writing the outcome. */
   keepMarginMs: 20_000,
 } as const;
 
 export const POLL_TIMEOUTS = {
-  /** Start-to-close of a tick is its soft budget plus this (architecture: Wait). */
+  /** Added to a tick's soft budget to get its start-to-close timeout (architecture: Wait). */
   overBudgetMs: 10_000,
   /** A tick is abandoned after this time and counts as missed. */
   scheduleToCloseMs: 60_000,
-  /** Time that must be left between the end of a wait and the end of the execution, besides one tick. */
+  /** Minimum time between the end of a wait and the end of the execution, in addition to one tick. */
   expiryMarginMs: 10_000,
 } as const;
 
 export const WATCH_TIMEOUTS = {
-  /** One attempt of a video to join its watcher; between two attempts it waits in the server. */
+  /** One attempt to join a video's watcher. Between attempts, the activity waits in the server. */
   startToCloseMs: 10_000,
-  /** Servers limit timeouts. After waiting this long, the video polls on its own. */
+  /** Servers limit timeouts. After waiting this long for its watcher, the video polls on its own. */
   longestMs: 365 * 24 * 60 * 60_000,
   tellMs: 30_000,
-  /** Longest wait for a worker that delivers. After that, videos get their answers without files. */
+  /** Longest wait for a worker that runs deliveries. After that, videos get their answers without files. */
   deliverStartMs: 10_000,
-  /** The same for a lost worker. */
+  /** Heartbeat timeout of a delivery, which detects a lost worker. */
   deliverHeartbeatMs: 15_000,
 } as const;
 
 export const DOWNLOAD_TIMEOUTS = {
-  /** One attempt: a large file over a slow line. */
+  /** Time limit of one attempt: enough for a large file over a slow connection. */
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
-  /** All attempts: the time that a create waits for a worker, plus the same time for an unavailable host. */
+  /** Time limit of all attempts: as long as a create waits for a worker, plus the same time for an unavailable host. */
   scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 
-/** Default time that a caller waits for a video. */
+/** Default time to wait for a video. */
 export const DEFAULT_WAIT_MS = 15 * 60_000;
 
-/** Milliseconds that one paid request of a model may take, from connect to the last byte of the reply. */
+/** Returns a model's time limit for one paid request, from connect to the last byte of the reply, in milliseconds. */
 export function requestBudgetMs(
   kind: ModelEntry['kind'],
   entry: Pick<ModelEntry, 'requestSeconds'> | undefined,

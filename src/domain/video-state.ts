@@ -7,11 +7,11 @@ import { type VideoTask } from './video-task';
 
 /** A paid call that is waiting to be sent, as the query `waits` reports it for single calls and campaigns. */
 export interface CallWait {
-  /** Why it waits, and since when if known, in sentences for a person. */
+  /** Why it is waiting, and since when if known, in sentences for a person. */
   readonly why: string;
-  /** When it is tried next: milliseconds since the Unix epoch, in workflow time. */
+  /** When it is next attempted: milliseconds since the Unix epoch, in workflow time. */
   readonly until: number;
-  /** Reason of the rejection at its start limit, if a person has to fix something; else null. */
+  /** Reason to reject it with at its start limit, if a person has to fix something; null if not. */
   readonly reason: RejectReason | null;
   /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
@@ -27,15 +27,15 @@ export function callWait(
 }
 
 /**
- * Answer of the query `video_state`: what is happening right now. Contains no prompt, key or address. Times are ISO
+ * Result of the query `video_state`: the video's current state. Contains no prompt, API key or address. Times are ISO
  * 8601 in workflow time.
  */
 export interface VideoState {
-  /** `waiting_to_create`: nothing is sent before `nextCreateAt`; `unconfirmed`: a person has to decide. */
+  /** `waiting_to_create`: nothing is sent before `nextCreateAt`. `unconfirmed`: a person has to decide. */
   readonly phase: 'creating' | 'waiting_to_create' | 'unconfirmed' | 'watching' | 'downloading' | 'done';
   /** Null for a task that is awaited by its id. */
   readonly creationKey: string | null;
-  /** Set before `video` when the task is awaited by its id. */
+  /** Set before `video` if the task is awaited by its id. */
   readonly taskId: string | null;
   /** Null before the task exists or is known. */
   readonly video: VideoTask | null;
@@ -48,28 +48,28 @@ export interface VideoState {
   readonly deadlineAt: string | null;
   /** ISO 8601. */
   readonly nextPollAt: string | null;
-  /** Time of the next create. */
+  /** Time of the next create; null if none is scheduled. */
   readonly nextCreateAt: string | null;
-  /** Why nothing is sent yet, for a person; null in other phases. */
+  /** Why nothing has been sent yet, for a person; null in other phases. */
   readonly waitingFor: string | null;
   /** How many times the create was sent. */
   readonly sends: number;
-  /** Only in the phase `unconfirmed`: evidence about the create that a person has to decide about. */
+  /** Only in the phase `unconfirmed`: evidence about the create that a person has to settle. */
   readonly evidence?: CreateEvidence;
   /** Null before the wait begins. */
   readonly watch: WatchFacts | null;
   /**
-   * Workflow id of the watcher that polls this video, only with shared polling. The watcher knows about the polls, and
-   * the client's `videoState` adds them.
+   * Workflow id of the watcher that polls this video; only with shared polling. Only the watcher has the facts about
+   * its polls, and the client's `videoState` adds them.
    */
   readonly watcher?: string;
-  /** When the record last differed from the one before; null before the first record. */
+  /** When the record last changed; null before the first record. */
   readonly lastChangeAt: string | null;
   /** ISO 8601. */
   readonly lastPollAt: string | null;
   /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
-  /** 200 when the last poll returned a record, else the status of the error; null without an answer. */
+  /** 200 if the last poll returned a record, or else the error's status; null without an answer. */
   readonly lastHttpStatus: number | null;
   /** Consecutive polls without a record. A tick that no worker ran does not count; `watch.lastError` reports it. */
   readonly consecutiveErrors: number;
@@ -77,20 +77,20 @@ export interface VideoState {
   readonly outcome: string | null;
 }
 
-/** A status value that is safe to show; the service may send anything. */
+/** Status values that are safe to show. The service may send anything. */
 const WORD = /^[a-z][a-z _-]{0,31}$/;
 
 const TITLES: { readonly [phase in VideoState['phase']]: string } = {
   creating: 'Creating',
   waiting_to_create: 'Waiting to create',
-  unconfirmed: 'Unconfirmed: waits for a decision',
+  unconfirmed: 'Unconfirmed: waiting for a decision',
   watching: 'Watching',
   downloading: 'Downloading',
   done: 'Done',
 };
 
 /**
- * Returns a video workflow's details panel for the UI: the facts from the query `video_state` as Markdown
+ * Returns a video workflow's details panel for the UI, with the facts from the query `video_state` as Markdown
  * (architecture: Wait).
  */
 export function videoDetails(state: VideoState): string {
@@ -114,14 +114,14 @@ export function videoDetails(state: VideoState): string {
 function title({ phase, outcome, watch }: VideoState): string {
   if (phase === 'done') return outcome === null ? TITLES.done : `${TITLES.done}: ${outcome}`;
   if (phase !== 'watching' || watch === null || watch.lastStatus === null) return TITLES[phase];
-  const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'a status of its own';
-  // No number if the service sent none (C2.2.4).
+  const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'an unusual status';
+  // Shows a number only if the service sent one (C2.2.4).
   return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress} %`}`;
 }
 
 function polls({ polls: count, lastPollAt, lastHttpStatus, watch }: VideoState): string | null {
   if (watch === null || lastPollAt === null) return null;
-  return `${count}, the last at ${lastPollAt}${lastHttpStatus === null ? '' : ` with HTTP ${lastHttpStatus}`}`;
+  return `${count}, most recently at ${lastPollAt}${lastHttpStatus === null ? '' : ` with HTTP ${lastHttpStatus}`}`;
 }
 
 function trouble({ watch, consecutiveErrors }: VideoState): string | null {
@@ -133,18 +133,18 @@ function trouble({ watch, consecutiveErrors }: VideoState): string | null {
 const code = (text: string | null): string | null => (text === null ? null : inCode(text));
 
 /**
- * Shown in every paid call's panel. What is safe to do depends on more than the workflow knows: on workers, the
- * service, and what people have decided since.
+ * Shown in every paid call's panel. What is safe to do depends on facts that the workflow does not have: the workers,
+ * the service, and decisions made since.
  */
 const SAFE_NOW =
-  'Do not make this call under another id: it may be paid. `temporal-media status` of this workflow says what is safe to do now.';
+  'Do not make this call under another id: you may already be charged for it. Run `temporal-media status` on this workflow to see what is safe to do.';
 
-/** Longest foreign text in a details panel, in characters. */
+/** Maximum length of untrusted text in a details panel, in characters. */
 const MAX_TEXT = 128;
 
 /**
  * Formats untrusted text as Markdown code, so that it cannot become a link, a heading or a new line. Never throws, even
- * for an untyped value that is not a string: an exception in a panel would stop a workflow that has paid.
+ * for an untyped value that is not a string, because an exception in a panel would block a workflow that has paid.
  */
 export function inCode(text: string): string {
   const line = String(text).replace(/[`\s]+/g, ' ');
@@ -152,7 +152,8 @@ export function inCode(text: string): string {
 }
 
 /**
- * Returns Markdown for the UI's details panel: what is happening, what is safe to do, and the known facts line by line.
+ * Returns Markdown for the UI's details panel: a title with the current state, what is safe to do, and one line per
+ * known fact.
  */
 export function detailsText(
   title: string,
@@ -170,7 +171,7 @@ export function watcherDetails(watcher: {
 }): string {
   const { account, videos } = watcher;
   const safe =
-    'It polls the tasks of these videos and buys nothing. If it is stopped, they are joined to another run within seconds.';
+    'It polls the tasks of these videos and buys nothing. If it is stopped, they join another run within seconds.';
   return detailsText(`Watching ${videos} ${videos === 1 ? 'video' : 'videos'}`, safe, [
     ['account', code(account)],
   ]);

@@ -21,14 +21,14 @@ import { type WatchState, watchStateCheck } from './watch-state';
  * @module
  */
 
-/** The open activity `media.watchVideo` of one video. Completing it returns the end of the watch to the video. */
+/** A video's open activity `media.watchVideo`. Completing it returns the end of the watch to the video. */
 export interface Waiter {
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
   /**
-   * The watcher may fetch the file: the video uses the download queue that belongs to the poll queue, and wants no
-   * changes to the file.
+   * Set if the watcher may fetch the file: the video uses the download queue that belongs to the poll queue, and has no
+   * special requirements for the file.
    */
   readonly takesFile?: true;
 }
@@ -40,7 +40,7 @@ export interface JoinedWatch {
   readonly state: WatchState;
 }
 
-/** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
+/** Result of `media.watchVideo`. `full`: the watcher accepts no more videos. */
 export type WatchAnswer = WatchEnd | { readonly kind: 'full' };
 
 export interface WatchResult {
@@ -61,7 +61,7 @@ export interface DeliverVideosInput {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Whether the answer is about a finished video, and the watcher may fetch its file. */
+/** Whether the answer is about a finished video whose file the watcher may fetch. */
 export function takesFile(result: WatchResult): result is Delivery {
   const { waiter, answer } = result;
   return waiter.takesFile === true && answer.kind === 'verdict' && answer.verdict.kind === 'completed';
@@ -71,7 +71,7 @@ export interface WatchVideosInput {
   /** Task queue of `media.pollVideos`. */
   readonly pollQueue: string;
   readonly slow?: SlowPolling;
-  /** State of an earlier run; set by continue-as-new only. */
+  /** State of an earlier run. Only continue-as-new sets it. */
   readonly carried?: WatchSnapshot;
   /** Number of history events at which a run continues as new. @default 3000 */
   readonly eventsPerRun?: number;
@@ -80,16 +80,16 @@ export interface WatchVideosInput {
 /** Everything that a watcher stores and passes to its next run. */
 export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
-  /** Answers that may not have reached their videos. */
+  /** Results that may not have reached their videos. */
   readonly untold: readonly WatchResult[];
 }
 
-/** Answer of the query `watch_snapshot`: enough to continue in another run. */
+/** Result of the query `watch_snapshot`, which is enough to continue in another run. */
 export interface WatcherContents extends WatchSnapshot {
   readonly input: WatchVideosInput;
 }
 
-/** Answer of the query `watch_state` for one video; null if the watcher does not have it. */
+/** Result of the query `watch_state` for one video; null if the watcher does not have it. */
 export interface WatchedState {
   readonly state: WatchState;
   /** Workflow time in milliseconds. */
@@ -110,12 +110,13 @@ export interface WatchVideoInput {
 }
 
 /**
- * Number of watchers for one account and cadence. A video tries one of the first few, then one of the many if that is
- * full. A tick costs hardly more for hundreds of videos than for one, so a few watchers are cheap while they suffice.
+ * Number of watchers per account and band. A video first tries one of the first few, and if that one is full, one of
+ * the many. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers while
+ * they suffice.
  */
 const FEW = 2;
 const MANY = 16;
-/** What a watcher passes to its next run must fit into one payload. */
+/** Maximum number of watches per watcher. The state that it passes to its next run must fit into one payload. */
 export const MAX_WATCHES = 1_000;
 
 const LEAVING = { workflowId: idCheck, runId: name() } satisfies ShapeOf<Leaving>;
@@ -127,7 +128,7 @@ export const joinedWatchCheck: Check<JoinedWatch> = messageOf({
   state: watchStateCheck,
 });
 
-/** Only our own activity starts watchers, but any client may start any workflow. */
+/** Only this package's activity starts watchers, but any client can start any workflow. */
 export const WATCH_VIDEOS_SHAPE = {
   pollQueue: taskQueueCheck,
   slow: optional(messageOf<SlowPolling>({ afterMs: durationMs, intervalMs: durationMs })),
@@ -142,8 +143,8 @@ interface WatchPlace {
 }
 
 /**
- * Returns a video's watchers, in the order in which it tries them. They are the same for every run and attempt, so no
- * two watchers poll the same task.
+ * Returns a video's possible watchers, in the order in which it tries them. They are the same for every run and
+ * attempt, so no two watchers poll the same task.
  */
 export function watchersOf(
   { taskId, account, polling }: Pick<VideoTask, 'taskId' | 'account' | 'polling'>,
@@ -162,16 +163,16 @@ export function watchersOf(
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },
   }));
-  // If the names are too long for an id, the video polls on its own.
+  // If the resulting id is too long, the video polls on its own.
   return watchers.filter(({ workflowId }) => workflowId.length <= MAX_ID);
 }
 
-/** Returns the task queue on which a watcher has files fetched: the download queue that belongs to its poll queue. */
+/** Returns the task queue of a watcher's deliveries: the download queue that belongs to its poll queue. */
 export function deliveryQueue(pollQueue: string): string {
   return activityQueues(baseTaskQueue(pollQueue)).download;
 }
 
-/** FNV-1a, because the workflow sandbox has no hash functions. */
+/** Returns an FNV-1a hash, because the workflow sandbox has no hash functions. */
 function hashOf(taskId: string): number {
   let hash = 0x811c9dc5;
   for (let place = 0; place < taskId.length; place++)
@@ -180,8 +181,9 @@ function hashOf(taskId: string): number {
 }
 
 /**
- * Returns a closed watcher's watches for another run to join. An answer that did not arrive is polled again, because a
- * record counts as new only if its digest is unknown. No file is fetched for it, because the video may already have it.
+ * Returns a closed watcher's watches, for another run to take over. A task whose result did not reach its video is
+ * polled again. Its digest is reset so that its record counts as new, and its file is not fetched, because the video
+ * may already have it.
  */
 export function watchesLeft({
   watches,

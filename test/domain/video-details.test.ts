@@ -88,7 +88,7 @@ describe('the details panel of a video', () => {
       '- creation key: `order-7`',
       `- deadline: ${at(900)}`,
       `- next poll: ${at(12)}`,
-      `- polls: 2, the last at ${at(8)} with HTTP 200`,
+      `- polls: 2, most recently at ${at(8)} with HTTP 200`,
       `- last change: ${at(4)}`,
     ]);
   });
@@ -114,7 +114,7 @@ describe('the details panel of a video', () => {
       creationKey: `${hostile}${'x'.repeat(999)}`,
       waitingFor: hostile,
     });
-    expect(text).toContain('**Watching: a status of its own**');
+    expect(text).toContain('**Watching: an unusual status**');
     expect(text.split(/[\n\u2028]/).filter((line) => line.startsWith('#'))).toEqual([]);
     for (const line of text.split('\n').filter((one) => one.includes('://'))) {
       expect(line).toMatch(/^- [a-z ]+: `[^`]*`$/);

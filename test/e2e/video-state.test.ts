@@ -47,7 +47,7 @@ describe('a workflow tells', () => {
     });
     const details = await workflowDetails(handle);
     expect(details).toContain('**Watching');
-    expect(details).toContain('`temporal-media status` of this workflow says what is safe');
+    expect(details).toContain('Run `temporal-media status` on this workflow to see what is safe');
     expect(details).toContain(`- task: \`${state.taskId}\``);
     expect(details).toContain(`- deadline: ${state.deadlineAt}`);
     expect(`${details}${JSON.stringify(state)}`).not.toContain(SECRET);

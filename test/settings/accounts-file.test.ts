@@ -106,7 +106,7 @@ describe('the file of accounts', () => {
   it('a name that is given twice is refused: which limit is meant is unknown', async () => {
     const twice = JSON.stringify({ version: 1, accounts: [A] }).replace('"name"', '"per":1,"per":2,"name"');
     await writeFile(file, `\ufeff${twice}`);
-    expect(problemOf(() => readAccountsFile(file))).toContain('the file gives accounts.per twice.');
+    expect(problemOf(() => readAccountsFile(file))).toContain('the file contains accounts.per twice.');
   });
 
   it('two accounts of one name are refused', async () => {

@@ -41,11 +41,11 @@ describe('an artifact store that is lost', () => {
     await (await stack.startWorker()).stop();
     await rm(join(stack.dataDir, 'artifacts'), { recursive: true });
     const refused = await stack.startWorker().catch((error: unknown) => error as Error);
-    expect((refused as Error).message).toContain('a store that was lost or emptied and is new here');
+    expect((refused as Error).message).toContain('its store was lost or emptied and then re-created');
     const { checks } = await runDoctor(stack.env);
     expect(checks['binding']).toMatchObject({ state: 'failed' });
     expect(JSON.stringify(checks['binding'])).toMatch(
-      /lost or emptied and is new here.*restore it.*--rebind/,
+      /lost or emptied and then re-created.*restore it.*--rebind/,
     );
   });
 });

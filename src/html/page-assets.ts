@@ -1,4 +1,4 @@
-/** What all pages look like: light or dark by the reader's setting. Each page adds its own rules. */
+/** The style of all pages, light or dark depending on the reader's setting. Each page adds its own rules. */
 export const PAGE_STYLE = `:root {
   color-scheme: light dark;
   --ground: #f5f6f8; --card: #ffffff; --text: #16191f; --soft: #5b6472; --line: #dfe3e9; --accent: #3157d5;
@@ -46,14 +46,14 @@ button[aria-pressed="true"] { background: var(--text); border-color: var(--text)
 @media print { .filters, .more-rows { display: none; } }
 `;
 
-/** Tones of rows in the order "failed first". */
+/** Row tones in the order "Failed first". */
 export const TONES = ['bad', 'wait', 'plain', 'good'] as const;
 
 /**
- * The part of a page's script that filters, searches and orders the rows of a campaign. What is wanted stands in the
- * address, `#outcome=failed&kind=capacity&model=cine-1&search=boat&order=manifest`, so that back, reload and a link keep it.
- * `rowFilters(form, changed)` fills the form for `groups` of rows,
- * `[{ outcome, label, tone, kind, model, rows }]` with kind '' for none, and calls `changed` when something else is wanted.
+ * The part of a page's script that filters, searches and sorts a campaign's rows. The filters are stored in the URL
+ * fragment, `#outcome=failed&kind=capacity&model=cine-1&search=boat&order=manifest`, so that the back button, a reload
+ * and a link preserve them. `rowFilters(form, changed)` fills the form for `groups` of rows,
+ * `[{ outcome, label, tone, kind, model, rows }]` with kind '' for none, and calls `changed` when the filters change.
  */
 export const ROW_FILTERS_SCRIPT = `
   const TONES = ${JSON.stringify(TONES)};
@@ -78,7 +78,7 @@ export const ROW_FILTERS_SCRIPT = `
 
     const read = () => {
       const asked = new URLSearchParams(location.hash.slice(1));
-      // What no row has, such as an outcome that a newer report has no more, filters nothing.
+      // A value that no row has, such as an outcome from an older report, is ignored.
       const known = { outcome: [...chips.children].map(({ dataset }) => dataset.outcome) };
       for (const [name, select] of Object.entries(selects)) known[name] = [...select.options].map(({ value }) => value);
       wanted = Object.fromEntries(NAMES.map((name) => {
@@ -90,7 +90,8 @@ export const ROW_FILTERS_SCRIPT = `
       if (typing === undefined) search.value = wanted.search;
       changed();
     };
-    // Set immediately: hashchange fires later, and a second choice may come first. Never empty: that scrolls to the top.
+    // Updates the filters immediately, because hashchange fires later and another change may come first. The fragment
+    // is never empty, because an empty one would scroll to the top.
     const address = (change) => {
       wanted = { ...wanted, ...change };
       const next = new URLSearchParams({ outcome: wanted.outcome });
@@ -129,14 +130,14 @@ export const ROW_FILTERS_SCRIPT = `
             make('option', { value }, (name === 'kind' ? value.replaceAll('_', ' ') : value) + ' (' + number(rows) + ')')));
           selects[name].parentElement.hidden = found.length < least;
         }
-        selects.order.replaceChildren(make('option', { value: '' }, 'Failed first'), make('option', { value: 'manifest' }, 'As in the manifest'));
+        selects.order.replaceChildren(make('option', { value: '' }, 'Failed first'), make('option', { value: 'manifest' }, 'Manifest order'));
         form.hidden = all === 0;
         read();
       },
       fits: (row) => ['outcome', 'kind', 'model'].every((name) => wanted[name] === '' || row[name] === wanted[name]),
       finds: (text) => text.toLowerCase().includes(wanted.search.toLowerCase()),
       isSearch: () => wanted.search !== '',
-      /** Tones of one pass over the rows; in the order of the manifest there is one pass. */
+      /** The tones of each pass over the rows. In manifest order, there is a single pass. */
       passes: () => (wanted.order === 'manifest' ? [TONES] : TONES.map((tone) => [tone])),
       say: (text) => { shown.textContent = text; },
     };

@@ -24,14 +24,14 @@ import { type SegmentTotals, segmentsCheck } from './results';
 import { type RowSet, rowSetsCheck } from './row-sets';
 
 /**
- * Messages between a campaign and its batches: whole states, numbered. A newer one replaces an older one, so that a
- * signal may be duplicated or late.
+ * Messages between a campaign and its batches. They are numbered and contain the complete state, so a newer message
+ * replaces an older one, and a signal may be duplicated or arrive late.
  */
 
-/** Rows under way in a report. */
+/** Maximum number of rows in progress that a report shows. */
 export const SAMPLE_ROWS = 3;
 
-/** Settings that every batch of a campaign gets once. */
+/** Settings that every batch of a campaign receives when it starts. */
 export interface BatchSettings {
   /** How long to wait for each video, in milliseconds. */
   readonly waitForMs: number;
@@ -43,62 +43,62 @@ export interface BatchSettings {
   readonly policy?: CreatePolicy;
 }
 
-/** Input of the workflow `campaignBatch`. Started by `runCampaign` only. */
+/** Input of the workflow `campaignBatch`. Only `runCampaign` starts it. */
 export interface BatchInput {
   readonly campaign: string;
-  /** First run id of the campaign: reports go to that campaign, and not to a later workflow with its id. */
+  /** First run id of the campaign. Reports go to that campaign, not to a later workflow with the same id. */
   readonly campaignRun: string;
   readonly batch: number;
   readonly rows: readonly RowSet[];
   readonly settings: BatchSettings;
   readonly orders: BatchOrders;
-  /** Part of its slots that the service accepted last, per (account, model); 1 when it accepted all. */
+  /** Fraction of the slots that the service last accepted, per (account, model); 1 if it accepted all. */
   readonly limits: LimitShares;
 }
 
 export type LimitShares = { readonly [accountModel: string]: number };
 
-/** Campaign to batch. */
+/** Sent from the campaign to a batch, by signal. */
 export interface BatchOrders {
-  /** Increases with every order, also across resets of the campaign. */
+  /** Increases with every message, even across resets of the campaign. */
   readonly n: number;
   /** Maximum number of rows in flight. */
   readonly slots: number;
   /**
-   * Rate limit of the create queue; null without one. With a limit each create is an activity of its own, so that the
-   * server counts it.
+   * Rate limit of the create queue; null if there is none. With a limit, each create is a separate activity, so that
+   * the server counts it.
    */
   readonly createsPerSecond: number | null;
-  /** Micro-units that the book grants this batch; null without a budget. */
+  /** Amount that the book grants this batch, in micro-units; null without a budget. */
   readonly granted: number | null;
-  /** No creates; running tasks are collected. */
+  /** If true, the batch creates nothing and only collects the results of running tasks. */
   readonly paused: boolean;
-  /** Ends rows that are not bought: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
+  /** Ends unbought rows: with `budget` as `skipped_budget`, with `cancel` as `cancelled`. */
   readonly stop: 'budget' | 'cancel' | null;
-  /** Starts nothing more; rows without a result go back to the queue. */
+  /** If true, the batch starts nothing more and returns rows without a result to the queue. */
   readonly handBack: boolean;
 }
 
-/** Batch to campaign, by signal. */
+/** Sent from a batch to its campaign, by signal. */
 export interface BatchReport {
   readonly campaignRun: string;
   readonly batch: number;
   readonly n: number;
   readonly inFlight: number;
-  /** Rows in flight, and ended rows that are in no segment yet: their cost is not reported yet. */
+  /** Rows in flight, and ended rows that are not in a segment yet. Their cost has not been reported. */
   readonly settling: number;
   readonly waiting: number;
-  /** The grant that the batch knows, and how much of it its rows have taken, in micro-units. */
+  /** The last grant that the batch received, and how much of it its rows have used, in micro-units. */
   readonly granted: number | null;
   readonly taken: number;
-  /** Estimates of the cheapest row that waits for money, and of all that may still need it; null when none waits. */
+  /** Estimates of the cheapest row that waits for money, and of all rows that may need it; null if no row waits. */
   readonly needs: { readonly row: number; readonly all: number } | null;
   /** Rows whose results are reported. */
   readonly ended: readonly RowSet[];
   readonly results: SegmentTotals;
-  /** The last wait of a row where a person may have to mend something; null when no row is held up. */
+  /** The latest wait of a row for which a person may have to fix something; null if there is no such row. */
   readonly held: CallWait | null;
-  /** A few rows that are under way, for display. */
+  /** A few rows in progress, for display. */
   readonly sample: readonly ActiveRow[];
   readonly limits: LimitShares;
 }
@@ -106,11 +106,11 @@ export interface BatchReport {
 /** Result of the workflow `campaignBatch`. */
 export interface BatchResult {
   readonly report: BatchReport;
-  /** Run id of the workflow: another run of the same batch, after a reset, counts its own money. */
+  /** Run id of the workflow. After a reset, another run of the same batch counts its own money. */
   readonly run: string;
-  /** `closed`: the book has closed the batch, or another run uses its number, so that its own totals do not count. */
+  /** `closed`: the book has closed the batch, or another run uses its number, so its own totals do not count. */
   readonly why: 'done' | 'handed_back' | 'closed';
-  /** Creation keys of attempts that turned out to have cost nothing, although the journal has them as bought. */
+  /** Creation keys of attempts that turned out to cost nothing, although the journal records them as bought. */
   readonly free: readonly string[];
   readonly left: readonly RowSet[];
 }
@@ -122,7 +122,7 @@ export interface ActiveRow {
   readonly phase: RowPhase;
   readonly taskId: string | null;
   readonly status: string | null;
-  /** Only when the service sent a number. */
+  /** Set only if the service sent a number. */
   readonly progress?: number;
   /** ISO 8601. */
   readonly since: string;
@@ -172,7 +172,7 @@ export const batchReportCheck: Check<BatchReport> = messageOf({
   limits: recordOf(number),
 });
 
-/** Only a campaign starts a batch; but any client may start any workflow. */
+/** Only a campaign starts batches, but any client can start any workflow. */
 export const batchInputCheck: Check<BatchInput> = messageOf({
   campaign: idCheck,
   campaignRun: name(),

@@ -1,17 +1,17 @@
 import { type RowSet } from './row-sets';
 
 /**
- * The book of a campaign: which batches are open, what each of them may spend, and what all closed ones have cost. A
- * log of whole states in the create journal, of which the newest counts. Only one writer wins an entry, and each
- * follows from the previous one by a rule below, so that `closed + granted` never exceeds the budget, whichever
- * workflows run.
+ * An entry of a campaign's book: the open batches, the amount that each may spend, and the cost of all closed batches.
+ * The book is a log in the create journal. Each entry contains the complete state, and the newest one counts. Only one
+ * writer can create an entry, and each entry is derived from the previous one by a rule below. So `closed + granted`
+ * never exceeds the budget, whichever workflows run.
  */
 export interface BookEntry {
-  /** Micro-units that all closed batches have cost, and those of results from before the book existed. */
+  /** Cost of all closed batches, and of results from before the book existed, in micro-units. */
   readonly closed: number;
-  /** Batches that may send, by number, and what each may spend in micro-units; null without a budget. */
+  /** Batches that may send, by number, and the amount that each may spend in micro-units; null without a budget. */
   readonly open: readonly (readonly [batch: number, granted: number | null])[];
-  /** The number of the next batch; no number is used twice. */
+  /** Number of the next batch. A number is never used twice. */
   readonly next: number;
 }
 
@@ -19,25 +19,25 @@ export function emptyBook(before: number): BookEntry {
   return { closed: before, open: [], next: 0 };
 }
 
-/** Micro-units that are granted to no batch; null without a budget. */
+/** Returns the amount that is not granted to any batch, in micro-units, or null without a budget. */
 export function freeOf({ closed, open }: BookEntry, budget: number | null): number | null {
   if (budget === null) return null;
   let free = budget - closed;
   for (const [, granted] of open) {
-    // The batch was opened without a budget, and may spend whatever its rows cost.
+    // The batch was opened without a budget and may spend whatever its rows cost.
     if (granted === null) return 0;
     free -= granted;
   }
   return Math.max(0, free);
 }
 
-/** Opens one more batch with a grant of `want`, as far as that is free. */
+/** Opens another batch with a grant of `want`, or of whatever is free if that is less. */
 export function opened(entry: BookEntry, want: number, budget: number | null): BookEntry {
   const { open, next } = entry;
   return { ...entry, open: [...open, [next, atMostFree(entry, want, budget)]], next: next + 1 };
 }
 
-/** Raises the grant of an open batch; undefined when it is not open, or nothing is free. */
+/** Raises an open batch's grant. Returns undefined if the batch is not open or nothing is free. */
 export function raised(
   entry: BookEntry,
   batch: number,
@@ -46,16 +46,16 @@ export function raised(
 ): BookEntry | undefined {
   const before = grantedTo(entry, batch);
   const more = atMostFree(entry, want, budget);
-  // Without a budget the batch may already spend whatever its rows cost.
+  // Without a budget, the batch may already spend whatever its rows cost.
   if (typeof before !== 'number' || more === null || more === 0) return undefined;
   const open = entry.open.map((one) => (one[0] === batch ? ([batch, before + more] as const) : one));
   return { ...entry, open };
 }
 
 /**
- * Closes a batch, which may send no more: its cost replaces its grant.
- * @param deducted what closed batches were charged for earlier and has turned out to have cost nothing
- * @returns undefined when the batch is not open
+ * Closes a batch, which may then no longer send. Its cost replaces its grant.
+ * @param deducted earlier charges to closed batches that turned out to have cost nothing
+ * @returns undefined if the batch is not open
  */
 export function closed(
   entry: BookEntry,
@@ -68,12 +68,12 @@ export function closed(
   return { ...entry, open, closed: entry.closed + spent - deducted };
 }
 
-/** What a batch may spend; undefined when it is not open. */
+/** Returns the amount that a batch may spend, or undefined if it is not open. */
 export function grantedTo({ open }: BookEntry, batch: number): number | null | undefined {
   return open.find(([number]) => number === batch)?.[1];
 }
 
-/** Whether the cost of this batch is in `closed`, for good. A batch that is not open may also be a later one. */
+/** Whether this batch's cost is permanently part of `closed`. A batch that is not open may also be a future one. */
 export function isClosed(entry: BookEntry, batch: number): boolean {
   return batch < entry.next && grantedTo(entry, batch) === undefined;
 }
@@ -83,7 +83,7 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
   return free === null ? null : Math.max(0, Math.min(want, free));
 }
 
-/** One log of records in the create journal: numbered from 0, each written once. */
+/** A log of records in the create journal. The records are numbered from 0, and each is written once. */
 export interface CampaignLog {
   /** Temporal namespace of the campaign. */
   readonly namespace: string;
@@ -99,18 +99,21 @@ interface Written {
 
 export interface BookRecord extends Written, BookEntry {
   readonly kind: 'book';
-  /** Identifies the activity that wrote it: a retry finds its own entry. */
+  /** Identifies the activity that wrote the entry, so that a retry recognizes its own entry. */
   readonly nonce: string;
 }
 
-/** The rows that a successor has to check. A batch without this record was never started. */
+/** A batch's rows, which its successor has to check. A batch without this record was never started. */
 export interface BatchRecord extends Written {
   readonly kind: 'batch';
   readonly nonce: string;
   readonly rows: readonly RowSet[];
 }
 
-/** The run of the batch's workflow that may send: a run after a reset does not know what the run before has spent. */
+/**
+ * The run of a batch's workflow that may send. It is recorded because a run after a reset does not know what the
+ * previous run has spent.
+ */
 export interface OwnerRecord extends Written {
   readonly kind: 'owner';
   readonly run: string;
@@ -121,27 +124,30 @@ interface BatchFence extends Written {
   readonly nonce: string;
 }
 
-/** The charge for this send has turned out to be nothing, and is given back once. */
+/** Records that a send turned out to cost nothing. Its charge is given back once. */
 export interface FreeRecord extends Written {
   readonly kind: 'free';
-  /** The payer whose closing gives it back. */
+  /** The payer that gives the charge back when it closes. */
   readonly by: string;
-  /** Whether that closing deducts it from the cost of closed batches: false when the payer leaves it out itself. */
+  /**
+   * Whether closing deducts the charge from the cost of closed batches; false if the payer excludes it from its own
+   * cost.
+   */
   readonly deducts: boolean;
 }
 
-/** Entry n of what an account has spent in a window of its spend limit. */
+/** An entry of an account's spending in a window of its spend limit. */
 export interface SpendRecord extends Written {
   readonly kind: 'spend';
   readonly nonce: string;
-  /** Sum of the estimates, in micro-units, from the beginning of the window to this entry. */
+  /** Sum of the estimates from the beginning of the window up to this entry, in micro-units. */
   readonly spent: number;
 }
 
-/** An entry of the logs of a campaign: its book, its batches and their owners, or an account's spend limit. */
+/** A record in a campaign's logs (its book, its batches and their owners) or in an account's spend log. */
 export type CampaignRecord = BookRecord | BatchRecord | OwnerRecord | BatchFence | FreeRecord | SpendRecord;
 
-/** Entries of a campaign's book, from 0. */
+/** Returns the log of a campaign's book. */
 export function bookLog(namespace: string, campaign: string): CampaignLog {
   return { namespace, name: `book/${campaign}` };
 }
@@ -158,30 +164,33 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Records are numbered by the sends of the creation key. */
+/** Returns the log of a creation key's free sends. A record has the number of its send. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }
 
-/** Entries of a credential's window in a currency, from 0. Shared by all namespaces, because they spend the same money. */
+/**
+ * Returns a credential's spend log for a window and currency. All namespaces share it, because they spend the same
+ * money.
+ */
 export function spendLog(credential: string, currency: string, window: string): CampaignLog {
   return { namespace: '', name: `spend/${credential}/${currency}/${window}` };
 }
 
-/** Workflow id of a batch, and the payer that its intents name. */
+/** Returns a batch's workflow id, which is also the payer that its intents name. */
 export function batchWorkflowId(campaign: string, batch: number): string {
   return `${campaign}${BATCH}${batch}`;
 }
 
 const BATCH = '/batch/';
 
-/** The campaign of a batch, by the batch's workflow id. */
+/** Returns the campaign that a batch belongs to, from the batch's workflow id. */
 export function campaignOfBatch(workflowId: string): string {
   const at = workflowId.lastIndexOf(BATCH);
   return at < 0 ? workflowId : workflowId.slice(0, at);
 }
 
-/** The number of a batch of this campaign; undefined for any other payer. */
+/** Returns the number of a batch of this campaign, or undefined for any other payer. */
 export function batchNumber(campaign: string, payer: string): number | undefined {
   const number = payer.slice(campaign.length + BATCH.length);
   return /^\d+$/.test(number) && payer === batchWorkflowId(campaign, Number(number))
@@ -189,22 +198,22 @@ export function batchNumber(campaign: string, payer: string): number | undefined
     : undefined;
 }
 
-/** An open batch as its last report shows it. Amounts in micro-units. */
+/** An open batch, according to its last report. Amounts are in micro-units. */
 export interface BatchNeeds {
   readonly batch: number;
-  /** What the batch lacks: for its cheapest waiting row, and for all of them; null when it waits for no money. */
+  /** Amounts that its cheapest waiting row and all of its waiting rows lack; null if it is not waiting for money. */
   readonly needs: { readonly row: number; readonly all: number } | null;
   /** Rows in flight whose end may give money back. */
   readonly settling: number;
 }
 
 /**
- * Decides what to do with the free money of a campaign. The campaign is out of money when every open batch waits for
- * some, nothing in flight can give any back, and what is free is too little for any waiting row. Its batches then end
- * their unbought rows as `skipped_budget` (workflows/campaign/unbought-rows).
- * @param batches those whose last report is of now: it knows its present grant, and the batch has not ended
+ * Decides how to use a campaign's free money. The campaign is out of money if every open batch is waiting for some,
+ * nothing in flight can give any back, and the free amount is too small for any waiting row. Its batches then end their
+ * unbought rows as `skipped_budget` (workflows/campaign/unbought-rows).
+ * @param batches batches that have not ended and whose last report reflects their current grant
  * @param open number of all open batches
- * @returns the batch whose grant to raise and by how much, or that the money is spent; undefined: wait
+ * @returns which batch's grant to raise and by how much, or that the money is spent; undefined to wait
  */
 export function nextGrant(
   batches: readonly BatchNeeds[],
@@ -223,15 +232,16 @@ export function nextGrant(
   return isSpent ? { do: 'stop' } : undefined;
 }
 
-/** Skipped rows and free money when skipped rows were last resumed. */
+/** The number of skipped rows and the free money when skipped rows were last resumed. */
 export interface SkippedRound {
   readonly skipped: number;
   readonly free: number;
 }
 
 /**
- * Whether skipped rows are resumed because money came back: as long as the cheapest of them fits, and each round buys
- * some. Amounts in micro-units; `free` is null without a budget, `cheapest` when no row was skipped.
+ * Whether to resume skipped rows because money has become free. They are resumed as long as the cheapest one is
+ * affordable and each round buys some. Amounts are in micro-units. `free` is null without a budget, and `cheapest` is
+ * null if no row was skipped.
  */
 export function resumesSkipped(
   skipped: number,

@@ -16,29 +16,29 @@ import { type CampaignPlan, type PlanCampaignInput } from './plan';
 import { type CampaignRow, type CampaignRowResult } from './row';
 import { type RowSet } from './row-sets';
 
-/** Identifies a page by the index artifact of its plan and its number in it. */
+/** Identifies a page by its plan's index artifact and the page's number in it. */
 export interface PageAddress {
   readonly index: string;
   readonly page: number;
 }
 
 export interface OpenPageInput extends PageAddress {
-  /** Part of the creation keys, to find what was bought of the page before. @default nothing is looked up */
+  /** Part of the creation keys, to look up which of the page's rows were bought. @default nothing is looked up */
   readonly campaign?: string;
-  /** The only rows that are needed, as `packRows`: nothing is looked up for the others. @default all */
+  /** The rows to look up, packed by `packRows`. @default all */
   readonly rows?: string;
-  /** The calling batch: only one run of it gets an answer. @default none */
+  /** The calling batch. Only one of its runs gets the rows. @default none */
   readonly payer?: string;
 }
 
-/** What a batch needs to know of the rows of a page; prompts stay in the artifact. */
+/** The facts that a batch needs about a page's rows. Prompts stay in the artifact. */
 export interface OpenedPage {
   readonly specs: readonly RowSpec[];
-  /** In the order of the page; null for those that were not requested. */
+  /** In page order; null for rows that were not requested. */
   readonly rows: readonly (OpenedRow | null)[];
-  /** Videos that a batch of this plan has bought for started rows, by row index: nothing is looked up for those. */
+  /** Videos that this plan's batches have bought for started rows, by row index. They need no further lookup. */
   readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
-  /** Another run of the batch has opened its pages: this one spends nothing and gets nothing. */
+  /** Set if another run of the batch has opened its pages. This run then gets no rows and must spend nothing. */
   readonly closed?: true;
 }
 
@@ -59,35 +59,35 @@ export interface OpenedRow extends Pick<
 > {
   /** Index into `specs`. */
   readonly spec: number;
-  /** First attempt in this page; absent means 0. */
+  /** Number of the row's first attempt in this plan; absent means 0. */
   readonly attempt?: number;
-  /** The last attempt of this row in the journal: a batch that is gone may have started it. */
+  /** Number of the row's last attempt in the journal. A batch that has ended may have started it. */
   readonly started?: number;
-  /** Those of these attempts that may have cost something and are in no ledger. */
+  /** Number of these attempts that may have cost money and are not in a ledger. */
   readonly bought?: number;
-  /** ISO 8601: when the newest request of the last started attempt was about to be sent. */
+  /** ISO 8601: when the last started attempt's latest request was about to be sent. */
   readonly since?: string;
 }
 
-/** One create of a group: the activity reads its request from the page. */
+/** One create in a group. The activity reads its request from the page. */
 export interface GroupedCreate {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
-  /** Returns what is recorded; nothing is sent. */
+  /** Returns the recorded answer and sends nothing. */
   readonly recordedOnly?: true;
-  /** The send of unknown fate that may be sent again under its idempotency key. */
+  /** The send with an unknown outcome that may be resent under its idempotency key. */
   readonly sameKey?: string;
 }
 
 /**
- * Input of `media.createVideos`: 10 to 25 creates, each with its own key, log and answer; up to 500 where
- * all of them are `recordedOnly`.
+ * Input of `media.createVideos`: up to 25 creates, each with its own key, log and answer, or up to 500 if all of them
+ * are `recordedOnly`.
  */
 export interface CreateVideosInput extends Ancestry, NamedSender {
   readonly rows: readonly GroupedCreate[];
   readonly payer?: string;
-  /** Credential name of the campaign; a row may name its own. */
+  /** The campaign's credential. A row may name its own. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }
@@ -97,20 +97,20 @@ export interface CreateVideosResult {
   readonly answers: readonly CreateVideoAnswer[];
 }
 
-/** Input of `media.downloadVideos`: one try for each; what does not succeed is left to `media.downloadVideo`. */
+/** Input of `media.downloadVideos`, which makes one attempt per video and leaves failures to `media.downloadVideo`. */
 export interface DownloadVideosInput {
   readonly videos: readonly VideoTask[];
 }
 
 export interface DownloadVideosResult {
-  /** In the order of `videos`; null for one without a try that says something about its file. */
+  /** In the order of `videos`; null if no attempt revealed anything about the video's file. */
   readonly results: readonly (Downloaded | FailedTry | null)[];
 }
 
-/** Input of `media.campaignImage`: one image call whose request is stored in a page. */
+/** Input of `media.campaignImage`, which makes one image call whose request is stored in a page. */
 export interface CampaignImageInput
   extends Ancestry, Omit<GroupedCreate, 'sameKey'>, Pick<CreateVideosInput, 'payer' | 'account' | 'policy'> {
-  /** As for `media.generateImage`. */
+  /** Same as for `media.generateImage`. */
   readonly recordedSince?: string;
 }
 
@@ -122,12 +122,12 @@ export interface FoldResultsInput {
   readonly segments: readonly string[];
 }
 
-/** Input of `media.keepBooks`: one operation on the book of a campaign. */
+/** Input of `media.keepBooks`: one operation on a campaign's book. */
 export interface KeepBooksInput {
   readonly campaign: string;
   /** Number of the newest entry that the caller knows; null for none. */
   readonly known: number | null;
-  /** Micro-units in the results: the opening balance of a book. */
+  /** Cost of the existing results, in micro-units: the opening balance of a new book. */
   readonly before: number;
   /** Micro-units; null without a budget. */
   readonly budget: number | null;
@@ -139,9 +139,11 @@ export type BookMove =
   | {
       readonly do: 'open';
       readonly batches: readonly (readonly RowSet[])[];
-      /** Open batches of runs that are gone: a fence stops their sends, so that the new ones find all that they bought. */
+      /**
+       * Open batches of earlier runs. A fence stops their sends, so that the new batches find all of their purchases.
+       */
       readonly fences: readonly number[];
-      /** Micro-units for each; null for the cost of those of its rows of which nothing was bought yet. */
+      /** Micro-units per batch; null for the cost of the batch's rows that have not been bought yet. */
       readonly want: number | null;
     }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
@@ -150,26 +152,26 @@ export type BookMove =
       readonly batch: number;
       /** Micro-units. */
       readonly spent: number;
-      /** The run of the batch's workflow that counted `spent`; null where `media.settleBatch` did. */
+      /** The run of the batch's workflow that calculated `spent`; null if `media.settleBatch` calculated it. */
       readonly run: string | null;
       /** Creation keys of attempts that are known to have cost nothing. */
       readonly free: readonly string[];
     };
 
-/** The newest state of the book, and the result of the operation. */
+/** The book's latest state, and the result of the operation. */
 export interface KeptBooks {
   /** Number of the newest entry; null while there is none. */
   readonly n: number | null;
   readonly book: BookEntry;
-  /** Another writer has added an entry since `known`: nothing was done. */
+  /** Set if another writer has added an entry since `known`. Nothing was changed. */
   readonly conflict?: true;
-  /** A run other than the one that counted has sent: nothing was done, and `media.settleBatch` has to count. */
+  /** Set if another run of the batch has sent. Nothing was changed, and `media.settleBatch` must calculate the cost. */
   readonly unsettled?: true;
-  /** Of `open`: the numbers of the new batches, in the order of `batches`. */
+  /** Result of `open`: the numbers of the new batches, in the order of `batches`. */
   readonly opened?: readonly number[];
 }
 
-/** Nothing was done, for now. */
+/** The book is temporarily unavailable. Nothing was changed. */
 export interface BooksUnavailable {
   /** Why, for a person. */
   readonly unavailable: string;
@@ -180,12 +182,12 @@ export type KeepBooksResult = KeptBooks | BooksUnavailable;
 export interface SettleBatchInput {
   readonly campaign: string;
   readonly batch: number;
-  /** Segments with results of its rows. */
+  /** Segments with the results of its rows. */
   readonly segments: readonly string[];
 }
 
 export interface SettledBatch {
-  /** Micro-units that it has cost or may have cost. */
+  /** Cost of the batch, including what it may have cost, in micro-units. */
   readonly spent: number;
   /** Creation keys of attempts that are known to have cost nothing. */
   readonly free: readonly string[];
@@ -196,20 +198,20 @@ export type SettleBatchResult = SettledBatch | BooksUnavailable;
 export interface CampaignActivities {
   /** Reads a manifest, validates its rows, and stores the plan as artifacts. Buys nothing. */
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
-  /** Reads what a batch needs to know of the rows of one page. */
+  /** Returns the facts that a batch needs about the rows of one page. */
   [ACTIVITY.openPage](input: OpenPageInput): Promise<OpenedPage>;
   /** Sends a group of creates, each at most once. */
   [ACTIVITY.createVideos](input: CreateVideosInput): Promise<CreateVideosResult>;
-  /** Downloads, verifies and stores a group of results, one try each. */
+  /** Downloads, verifies and stores a group of results, with one attempt each. */
   [ACTIVITY.downloadVideos](input: DownloadVideosInput): Promise<DownloadVideosResult>;
   /** Buys the images of one row, whose request is stored in a page. */
   [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome | WaitingImage>;
-  /** Stores results of rows as a segment, and names it by its hash. */
+  /** Stores row results as a segment, and returns its hash. */
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
-  /** Stores an index of segments, and names it by its hash. */
+  /** Stores an index of segments, and returns its hash. */
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
-  /** Performs one operation on the book of a campaign, once, also when it is repeated. */
+  /** Performs one operation on a campaign's book. Idempotent. */
   [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
-  /** Counts from the journal what a batch that ended early has spent, and closes its part of the book. */
+  /** Calculates from the journal what a batch that ended early has spent. */
   [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
 }

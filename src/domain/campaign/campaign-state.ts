@@ -8,13 +8,14 @@ import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSe
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
 /**
- * Answer of the query `campaign_state`, available during the run and while the history is retained. Times are ISO 8601.
+ * Result of the query `campaign_state`, available during the run and while the history is retained. Times are ISO 8601.
  */
 export interface CampaignState {
   /** The campaign's id, which is its workflow id. */
   readonly campaign: string;
   /**
-   * `paused` and `stopping` (canceled, or the budget is spent) buy nothing and collect the results of rows in flight.
+   * In `paused` and `stopping` (canceled, or the budget is spent), nothing is bought, and the results of rows in flight
+   * are collected.
    */
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   /** ISO 8601. */
@@ -25,19 +26,19 @@ export interface CampaignState {
   readonly counts: RowCounts;
   /** Rows in this run's plans that have no result yet. */
   readonly remaining: number;
-  /** Rows that are bought and have no result yet. */
+  /** Rows that were bought and have no result yet. */
   readonly inFlight: number;
   /** Current limit on rows in flight. */
   readonly concurrency: number;
   /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
-  /** What rows may have cost, including earlier runs under this id. */
+  /** Possible cost of all rows, including earlier runs under this id. */
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
-  /** Rows that ended per minute, measured recently; null while there are too few. */
+  /** Rows that ended per minute, measured recently; null while too few have ended. */
   readonly rowsPerMinute: number | null;
-  /** Set only if it can be computed: rows are ending and nothing is paused. */
+  /** Estimated end. Set only while rows are ending and nothing is paused. */
   readonly etaAt: string | null;
   /** The first rows in progress. */
   readonly active: readonly ActiveRow[];
@@ -49,7 +50,7 @@ export interface CampaignState {
   readonly notes: readonly string[];
 }
 
-/** Answer of the query `batch_state`. Batches also report it to the campaign from time to time. */
+/** Result of the query `batch_state`. Batches also report it to the campaign periodically. */
 export interface BatchState {
   /** The rows that have been in progress the longest. */
   readonly active: readonly ActiveRow[];
@@ -63,9 +64,9 @@ export interface BudgetState {
   readonly spent: number;
   /** Reserved for rows in progress and for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged, so a person has to check (`needs_review`). */
+  /** May have been charged, so a person has to check the bill (`needs_review`). */
   readonly review: number;
-  /** Micro-units that may still be spent on rows. */
+  /** Still available for rows. */
   readonly free: number;
 }
 
@@ -81,7 +82,7 @@ export interface BatchView {
   readonly rows: number;
   /** Rows that have a result. */
   readonly ended: number;
-  /** Rows that are bought and have no result yet. */
+  /** Rows that were bought and have no result yet. */
   readonly inFlight: number;
   /** Null before its first report. */
   readonly lastReportAt: string | null;
@@ -93,7 +94,7 @@ export interface CampaignResult extends Pick<
   'campaign' | 'counts' | 'currency' | 'money' | 'budget' | 'results' | 'startedAt'
 > {
   readonly v: 1;
-  /** `refused`: the plan was refused and nothing was sent; `plan.refused` says why. */
+  /** `refused`: the plan was rejected and nothing was sent. `plan.refused` says why. */
   readonly outcome: 'completed' | 'cancelled' | 'refused';
   /** The newest plan of this run. */
   readonly plan: CampaignPlan;
@@ -102,14 +103,15 @@ export interface CampaignResult extends Pick<
 }
 
 /**
- * Inputs of a campaign's Updates. `pause`, `resume` and `cancel` take none. `resumeRows` retries or resumes rows.
- * `adopt` and `declareLost` settle a row that was set aside, and resume it.
+ * Inputs of a campaign's Updates. `pause`, `resume` and `cancel` have no input. `resumeRows` retries or resumes rows.
+ * `adopt` and `declareLost` settle an unconfirmed row and resume it.
  */
 export interface CampaignUpdates {
   /** Maximum number of rows in flight at a time, at least 1. */
   readonly setConcurrency: { readonly concurrency: number };
   /**
-   * The new total: more than before, in the same currency. Rows that were skipped because of the budget are resumed.
+   * The new total, which must be higher and in the same currency. Rows that were skipped because of the budget are
+   * resumed.
    */
   readonly raiseBudget: { readonly budget: Money };
   /** Rows to retry or to resume. */
@@ -123,13 +125,13 @@ export interface CampaignUpdates {
   readonly declareLost: {
     /** Key of the row, as in the results. */
     readonly key: string;
-    /** Creation key of the attempt that was set aside, as in its ledger line. */
+    /** Creation key of the unconfirmed attempt, as in its ledger line. */
     readonly creationKey: string;
     /** The send that the decision is about, as shown by `unconfirmed show`. */
     readonly sendId: string;
-    /** Who decides. Stored in the journal. */
+    /** The person who decides. Stored in the journal. */
     readonly by: string;
-    /** Why. Stored in the journal. */
+    /** The reason for the decision. Stored in the journal. */
     readonly reason: string;
   };
 }
@@ -150,9 +152,9 @@ export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<
   declareLost: objectOf(DECISION),
 };
 
-/** Answer of a campaign's Updates. */
+/** Result of a campaign's Updates. */
 export interface CampaignUpdateResult {
-  /** If false, nothing was changed and `message` says why. */
+  /** If false, nothing was changed, and `message` says why. */
   readonly accepted: boolean;
   /** One sentence for a person. */
   readonly message: string;
@@ -160,7 +162,7 @@ export interface CampaignUpdateResult {
   readonly rows?: number;
 }
 
-/** Length of the window, shortest time that gives a rate, and time between samples, in milliseconds. */
+/** Length of the window, minimum time needed for a rate, and time between samples, in milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 const LEAST_MS = 30_000;
 const SAMPLE_MS = 10_000;
@@ -179,7 +181,7 @@ export class EndRate {
     this.samples = [...this.samples.filter(([at]) => now - at <= WINDOW_MS), [now, ended]];
   }
 
-  /** Returns rows per minute; null while the samples cover too little time, or if nothing ended. */
+  /** Returns rows per minute, or null while the samples cover too little time or no row has ended. */
   perMinute(now: number, ended: number): number | null {
     const first = this.samples.find(([at]) => now - at <= WINDOW_MS);
     if (first === undefined || now - first[0] < LEAST_MS || ended <= first[1]) return null;

@@ -1,18 +1,19 @@
 import { type CampaignInput } from './plan';
 
-/** Pause after the service had no capacity and named no time, in milliseconds. */
+/** Pause after the service had no capacity and sent no Retry-After, in milliseconds. */
 const COOL_DOWN_MS = 5_000;
 
 /**
- * How many calls of one (account, model) may be in flight: grows by one for every full round of successes and halves
- * at once when the service has no capacity (429, capacity), then pauses before it starts anything.
+ * Limits how many calls of one (account, model) may be in flight. The limit grows by one for every full round of
+ * successes. When the service has no capacity (429, capacity), it is halved immediately, and nothing starts for a
+ * while.
  */
 export class AdaptiveLimit {
   private limit: number;
-  /** Workflow time in milliseconds; nothing starts before. */
+  /** Workflow time in milliseconds. Nothing starts before it. */
   private notBefore = 0;
 
-  /** @param share the part of the ceiling that the service accepted before */
+  /** @param share the fraction of the ceiling that the service accepted before */
   constructor(
     private ceiling: number,
     share = 1,
@@ -20,7 +21,7 @@ export class AdaptiveLimit {
     this.limit = Math.max(1, Math.min(1, share) * ceiling);
   }
 
-  /** How many more may start at `now` while `inFlight` are under way. */
+  /** Returns how many more calls may start at `now` while `inFlight` calls are in flight. */
   room(inFlight: number, now: number): number {
     return now < this.notBefore ? 0 : Math.max(0, Math.floor(this.limit) - inFlight);
   }
@@ -29,7 +30,7 @@ export class AdaptiveLimit {
     return this.notBefore;
   }
 
-  /** A limit that was never reduced follows its ceiling; a reduced one grows by itself. */
+  /** Sets the ceiling. A limit that is at its ceiling follows it; a reduced limit grows back on its own. */
   setCeiling(ceiling: number): void {
     this.limit = this.limit >= this.ceiling ? ceiling : Math.min(this.limit, ceiling);
     this.ceiling = ceiling;
@@ -39,20 +40,20 @@ export class AdaptiveLimit {
     if (this.limit < this.ceiling) this.limit = Math.min(this.ceiling, this.limit + 1 / this.limit);
   }
 
-  /** `until`: the service's own Retry-After in workflow time, never shortened. */
+  /** `until`: the service's Retry-After in workflow time, never shortened. */
   onNoRoom(inFlight: number, now: number, until: number | null): void {
-    // Only the first refusal of a burst halves the limit: the other calls were sent before it was known.
+    // Only the first refusal in a burst halves the limit, because the other calls had already been sent.
     if (now >= this.notBefore) this.limit = Math.max(1, Math.min(this.limit, Math.max(1, inFlight)) / 2);
     this.notBefore = Math.max(this.notBefore, until ?? now + COOL_DOWN_MS);
   }
 
-  /** The limit as a part of its ceiling; 1 when it was never reduced. */
+  /** Returns the limit as a fraction of its ceiling; 1 if it is not reduced. */
   share(): number {
     return this.ceiling === 0 ? 1 : Math.min(1, this.limit / this.ceiling);
   }
 }
 
-/** Bounds for the rows of one batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
+/** Bounds for the rows per batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
 const LEAST_ROWS = 100;
 const MOST_ROWS = 1_250;
 
@@ -60,23 +61,26 @@ export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number
   return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
 }
 
-/** Maximum open batches: those that fill the concurrency, half as many whose last rows end, and a few more. */
+/**
+ * Returns the maximum number of open batches: enough to fill the concurrency, half as many again whose last rows are
+ * ending, and a few more.
+ */
 export function windowSize(input: CampaignInput, concurrency: number): number {
   return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
 }
 
-/** Maximum rows of one activity. A lookup sends nothing, so that rows that were started before can share a large group. */
+/** Maximum rows per activity. A lookup sends nothing, so rows that were started before can share a large group. */
 export const ROWS_PER_ACTIVITY = { create: 25, lookUp: 500 } as const;
 
-/** Another batch is opened when open batches have fewer waiting rows than this. */
+/** Another batch is opened when the open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;
 
 /**
- * Shares the concurrency of a campaign among its batches, the oldest first, so that it ends soon. The rows of a batch
- * only become fewer, so it never has more in flight than its slots or its remaining rows. Slots beyond those
- * rows count as free but are not taken from it, because an order adds history to two workflows.
- * @param holders slots of each batch, and its rows that are in flight or may be as soon as it has slots
- * @returns slots in the order of the batches; what they can use of them is never more than the concurrency
+ * Divides a campaign's concurrency among its batches, oldest first, so that the oldest batch ends soon. A batch never
+ * gains rows, so it never has more in flight than its slots or its remaining rows. Slots beyond its remaining rows
+ * count as free, but they are not taken away, because sending orders adds events to two histories.
+ * @param holders each batch's slots, and its rows that are in flight or could be if it had slots
+ * @returns slots in the order of the batches; the slots that they can use never exceed the concurrency
  */
 export function shareSlots(
   holders: readonly { readonly slots: number; readonly left: number }[],
@@ -90,7 +94,7 @@ export function shareSlots(
     if (less > 0) slots[at] = (used[at] as number) - less;
     room += less;
   }
-  // Fewer slots than `worth` are granted only when they are all that a batch lacks.
+  // Fewer slots than `leastRaise` are granted only if they are all that a batch needs.
   const leastRaise = Math.ceil(concurrency / 100);
   holders.forEach(({ left }, at) => {
     const held = used[at] as number;
@@ -102,12 +106,16 @@ export function shareSlots(
   return slots;
 }
 
-/** Longest fairness key that a Temporal server accepts, in bytes of UTF-8: with a longer one no batch would ever start. */
+/**
+ * Longest fairness key that a Temporal server accepts, in UTF-8 bytes. With a longer one, no batch would ever start.
+ */
 const MAX_BYTES = 64;
-/** `~` and sixteen digits. */
+/** Length of the suffix: `~` and sixteen digits. */
 const SUFFIX_BYTES = 17;
 
-/** The campaign's id; for a long id as many whole characters as fit, and a hash of the whole id. */
+/**
+ * Returns the campaign's id. If it is too long, returns as many of its characters as fit, and a hash of the whole id.
+ */
 export function fairnessKeyOf(campaign: string): string {
   if (beginning(campaign, MAX_BYTES) === campaign) return campaign;
   return `${beginning(campaign, MAX_BYTES - SUFFIX_BYTES)}~${hash(campaign, 0)}${hash(campaign, 1)}`;
@@ -125,7 +133,7 @@ function beginning(text: string, maxBytes: number): string {
   return kept;
 }
 
-/** FNV-1a over the text's UTF-16 units, as eight digits; each seed gives another hash. Nothing is gained by a collision. */
+/** Returns an FNV-1a hash of the text's UTF-16 units as eight hex digits. Collisions are harmless. */
 function hash(text: string, seed: number): string {
   let value = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

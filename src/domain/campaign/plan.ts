@@ -24,65 +24,70 @@ import { type MediaQueues, queuesCheck } from '../workflow-inputs';
 import { type MoneyTotals, type ResultsRef, resultsCheck, ROW_OUTCOMES } from './results';
 import { type RowOutcome } from './row';
 
-/** Where the rows are read from. The worker reads a `file`, and only below its `MEDIA_INPUT_ROOTS`. */
+/** The source of the rows. The worker reads a `file` only if it is below one of its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
-  /** An artifact, a file on the worker, or an address. */
+  /** An artifact, a file on the worker, or a URL. */
   readonly source: MediaSource;
-  /** @default detected from the first bytes: `{` begins JSON lines */
+  /** @default detected from the first bytes: JSON lines start with `{` */
   readonly format?: 'csv' | 'jsonl';
 }
 
-/** Input of the workflow `runCampaign`; the workflow id is the id of the campaign. */
+/** Input of the workflow `runCampaign`. The workflow id is the campaign's id. */
 export interface CampaignInput {
   /** The rows: CSV or JSON lines. */
   readonly manifest: ManifestSource;
   /** Maximum number of videos in flight at a time, across all batches. @default 100 */
   readonly concurrency?: number;
   /**
-   * Nothing is created beyond this budget. Refused if a model in the manifest has no price or uses another currency.
+   * Nothing is created beyond this budget. The plan is rejected if a model in the manifest has no price or uses another
+   * currency.
    */
   readonly budget?: Money;
-  /** `fail`: one invalid row prevents every send. @default 'fail' */
+  /** With `fail`, a single invalid row prevents all sends. @default 'fail' */
   readonly onInvalid?: 'fail' | 'skip';
   /**
-   * Whether rows that were bought with a different text are bought again with the new one. @default false: their
+   * Whether rows that were bought with a different text are bought again with the new text. @default false, and their
    * outcome is `changed`
    */
   readonly rebuyChanged?: boolean;
-  /** Which rows are worked on. @default `missing` */
+  /** Which rows to process. @default `missing` */
   readonly select?: RowSelection;
-  /** Limits the campaign to the first rows, or to a sample that depends only on the rows' keys. */
+  /** Limits the campaign to this many rows from the start of the manifest. @default all rows */
   readonly limit?: number;
-  /** Size of the sample. If `limit` is also set, the smaller number applies. @default all rows */
+  /**
+   * Limits it to a sample of this many rows, which depends only on their keys. With `limit`, the smaller number
+   * applies.
+   * @default all rows
+   */
   readonly sample?: number;
   /** How long to wait for each video before it is reported as still running. @default '1 hour' */
   readonly waitFor?: DurationInput;
   /** How many attempts a row gets after capacity failures and temporary refusals, each under its own key. @default 3 */
   readonly maxAttempts?: number;
-  /** Credential for rows that name none. @default 'default' */
+  /** Credential for rows that do not name one. @default 'default' */
   readonly account?: string;
   /** What the service's replies prove about a create. @default the worker's policy */
   readonly policy?: CreatePolicy;
   /** @default the activity queues that a media worker serves: `<queue>/create`, `/poll`, `/download`, `/image` */
   readonly queues?: MediaQueues;
-  /** From 1 to 5; lower goes first. @default 3 */
+  /** From 1 to 5. Lower numbers go first. @default 3 */
   readonly priority?: number;
-  /** This campaign's share when several campaigns wait for the same queue. @default 1 */
+  /** This campaign's share if several campaigns wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
   /**
    * Number of history events, at least 50, after which a batch hands back unfinished rows and the campaign continues
-   * as new. @default 3000 and 4000
+   * as new. @default 3000 for batches and 4000 for campaigns
    */
   readonly eventsPerRun?: number;
-  /** Rows per batch. Each batch is one child workflow. @default four times the concurrency, from 100 to 1250 */
+  /** Rows per batch. Each batch is a child workflow. @default four times the concurrency, from 100 to 1250 */
   readonly rowsPerBatch?: number;
   /**
-   * Results of earlier runs under this id. Only missing rows are submitted, and totals and budget continue from these
-   * results. The client sets this. A caller that starts the workflow without the client gets the value from the
-   * client's `media.campaigns.results`.
+   * Results of earlier runs under this id. Only missing rows are bought, and totals and budget continue from these
+   * results. The client sets this. If you start the workflow without the client, get the value from
+   * `media.campaigns.results`.
    */
   readonly previous?: ResultsRef;
-  /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
+  /** State of an earlier run of this workflow. Only continue-as-new sets it. @hidden */
   readonly carried?: unknown;
 }
 
@@ -91,21 +96,21 @@ export const DEFAULT_CONCURRENCY = 100;
 /** Default of `waitFor`, in milliseconds. */
 export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
-/** Far more than any service runs at a time. Above this, the number of batches would be unbounded. */
+/** Far more than any service runs concurrently. Without a maximum, the number of batches would be unbounded. */
 export const MAX_CONCURRENCY = 1_000_000;
 /** More rows do not fit into a batch's messages. */
 const MAX_ROWS_PER_BATCH = 10_000;
-/** Longest list of rows that one selection names. */
+/** Maximum number of rows that a selection can list. */
 const MAX_KEYS = 10_000;
-/** Longest key of a row, in characters. */
+/** Maximum length of a row's key, in characters. */
 export const MAX_KEY = 1_000;
 
 const atLeastOne = optional(whole(1));
 
-/** Longest address or path, in characters. */
+/** Maximum length of a URL or path, in characters. */
 const MAX_ADDRESS = 100_000;
 
-/** The activity that reads the manifest checks what is in it. */
+/** Checks only the shape of a source. The activity that reads the manifest checks its content. */
 const sourceCheck = objectOf<MediaSource>({
   artifact: optional(must<ArtifactRef>('a stored file', isObject)),
   url: optional(text(MAX_ADDRESS)),
@@ -114,7 +119,7 @@ const sourceCheck = objectOf<MediaSource>({
 
 const outcomes = arrayOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length);
 
-/** Checks a selection of rows with results, as a campaign Update makes it. */
+/** Checks a selection of rows with results, as in a campaign Update. */
 export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missing' }>> = (value, field) => {
   const isRetry = isObject(value) && value['rows'] === 'retry';
   const rows = oneOf('retry', 'again');
@@ -142,7 +147,7 @@ export const CAMPAIGN_SHAPE = {
   account: optional(name()),
   policy: optional(createPolicyCheck),
   queues: optional(queuesCheck),
-  // With other values, the server would refuse to start any batch.
+  // With other values, the server would reject the start of every batch.
   priority: optional(whole(1, 5)),
   fairnessWeight: optional(amount(0, 1_000)),
   eventsPerRun: atLeastOne,
@@ -151,10 +156,10 @@ export const CAMPAIGN_SHAPE = {
   carried: absent,
 } satisfies ShapeOf<CampaignInput>;
 
-/** Outcomes that `retry` selects when none is named. */
+/** Outcomes that `retry` selects by default. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
-/** Outcomes after which a person may request a new attempt of a row. The first two are the default. */
+/** Outcomes after which a person may request a new attempt for a row. The first two are the default. */
 export const RETRIED_OUTCOMES = [
   'failed',
   'rejected',
@@ -163,24 +168,23 @@ export const RETRIED_OUTCOMES = [
   'results_lost',
 ] as const satisfies readonly RowOutcome[];
 
-/** An outcome after which a person may request a new attempt of a row, which is paid for again. */
+/** An outcome after which a person may request a new, separately paid attempt for a row. */
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
-/** Which rows of an earlier run a campaign takes. */
+/** Which rows a campaign processes, based on their earlier results. */
 export type RowSelection =
   /**
-   * Rows without a result, or without a final one: still running, unconfirmed, skipped, canceled or temporarily
-   * refused.
+   * Rows without a final result: new, still running, unconfirmed, skipped, canceled or temporarily refused rows.
    */
   | { readonly rows: 'missing' }
   /**
-   * Rows with one of these outcomes get a new attempt under a new key. Without `outcomes`: rows that failed or were
+   * Rows with one of these outcomes get a new attempt under a new key. By default, these are rows that failed or were
    * rejected.
    */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
   /**
-   * Rows with one of these outcomes are resumed under their existing key. This adopts or resumes, and buys nothing
-   * twice.
+   * Rows with one of these outcomes are resumed under their existing key. Existing purchases are adopted, so nothing is
+   * bought twice.
    */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
 
@@ -190,15 +194,15 @@ export interface PlanCampaignInput
     Pick<CampaignInput, 'manifest' | 'account' | 'limit' | 'sample' | 'previous' | 'budget'>,
     Required<Pick<CampaignInput, 'select' | 'onInvalid' | 'rebuyChanged'>> {
   readonly campaign: string;
-  /** Number of this plan: one more than in `previous`, else 0. */
+  /** Number of this plan: one more than in `previous`, or 0 without it. */
   readonly generation: number;
 }
 
-/** One problem of a row. */
+/** A problem with a row. */
 export interface ManifestIssue {
   /** Line in the manifest, from 1. */
   readonly line: number;
-  /** Column or JSON field as the manifest names it; null for the whole row. */
+  /** Name of the column or JSON field in the manifest; null for the whole row. */
   readonly column: string | null;
   /** One sentence for a person. */
   readonly message: string;
@@ -208,7 +212,7 @@ export interface ManifestIssue {
   readonly id?: string;
 }
 
-/** Summary of a plan. Small: the rows are in pages, all issues in an artifact of JSON lines. */
+/** Summary of a plan. It is small: the rows are in pages, and the full list of issues is an artifact of JSON lines. */
 export interface CampaignPlan {
   readonly v: 1;
   /** Number of this plan: 0 for the first plan under an id, and one more for each later run. */
@@ -221,19 +225,19 @@ export interface CampaignPlan {
   readonly planned: number;
   /** Rows that keep an existing result. */
   readonly done: number;
-  /** Rows that a limit or a sample left for later. */
+  /** Rows excluded by a limit or a sample. */
   readonly left: number;
-  /** Invalid rows. With `onInvalid: 'skip'`, the others are bought. */
+  /** Invalid rows. With `onInvalid: 'skip'`, the other rows are bought. */
   readonly invalid: number;
-  /** The first issues, in order of their lines. */
+  /** The first issues, ordered by line. */
   readonly issues: readonly ManifestIssue[];
-  /** All issues as JSON lines; null when there are none. */
+  /** All issues as JSON lines; null if there are none. */
   readonly issuesFile: ArtifactRef | null;
-  /** Rows that were bought before with a different text. `keys` contains the first ones. */
+  /** Rows that were previously bought with a different text. `keys` contains the first few. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
   /** Number of pages. */
   readonly pages: number;
-  /** Artifact of `PlanIndex`. */
+  /** The `PlanIndex` artifact. */
   readonly index: ArtifactRef;
   /** Currency of all prices in the plan; null if no row has a price. */
   readonly currency: string | null;
@@ -242,17 +246,17 @@ export interface CampaignPlan {
   /** Planned rows with an unknown price. */
   readonly unpriced: number;
   /**
-   * Planned rows with an attempt that is already bought. Only another attempt, after a capacity failure, would cost
-   * money.
+   * Planned rows with an attempt that has already been bought. Only another attempt, after a capacity failure, would
+   * cost money.
    */
   readonly started: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
-  /** What earlier attempts of the planned rows may have cost. Included in the rows' ledgers, not in `estimate`. */
+  /** Possible cost of the planned rows' earlier attempts. Included in the rows' ledgers, not in `estimate`. */
   readonly booked: MoneyTotals;
-  /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
+  /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent if there is no rate limit. */
   readonly createsPerSecond?: number;
   /** The models that the planned rows use. */
   readonly models: readonly PlannedModel[];
-  /** Why nothing may be sent; absent when the plan is accepted. */
+  /** Why nothing may be sent; absent if the plan was accepted. */
   readonly refused?: PlanRefusal;
 }
 
@@ -270,7 +274,7 @@ export interface PlannedModel {
   readonly unpriced: number;
 }
 
-/** `reason` is a public value. */
+/** Why a plan was rejected. `reason` is a public value. */
 export interface PlanRefusal {
   /** Why nothing may be sent. */
   readonly reason:
@@ -286,7 +290,7 @@ export interface PlanRefusal {
   readonly message: string;
 }
 
-/** The artifact that `CampaignPlan.index` names: SHA-256 and row count of each page. */
+/** Content of the artifact `CampaignPlan.index`: the SHA-256 and row count of each page. */
 export interface PlanIndex {
   readonly v: 1;
   readonly pages: readonly { readonly sha256: string; readonly rows: number }[];

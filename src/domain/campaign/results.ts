@@ -13,14 +13,14 @@ import {
 import { type RowOutcome } from './row';
 
 /**
- * Segments of ended rows, and what they add to the totals. Segments are artifacts in JSON lines, with one
+ * Segments of ended rows, and their contribution to the totals. Segments are JSON Lines artifacts with one
  * `CampaignRowResult` per line.
  */
 export interface SegmentTotals {
   /** SHA-256 of each segment. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Earlier outcomes of the resumed rows among these. */
+  /** Earlier outcomes of those rows that were resumed. */
   readonly replaced: RowCounts;
   /** How these rows change the money totals. */
   readonly money: MoneyTotals;
@@ -28,7 +28,7 @@ export interface SegmentTotals {
   readonly cheapestSkipped: number | null;
 }
 
-/** In the order in which people read them. */
+/** Row outcomes in display order. */
 export const ROW_OUTCOMES: readonly RowOutcome[] = [
   'completed',
   'failed',
@@ -43,22 +43,22 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
   'changed',
 ];
 
-/** Rows by outcome; an outcome without rows is absent. */
+/** Number of rows by outcome. An outcome without rows is absent. */
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 
-/** Integer micro-units of one currency; `unknown` counts attempts without a price. */
+/** Integer micro-units of one currency, and the number of attempts without a price. */
 export interface MoneyTotals {
-  /** Paid for results that exist. */
+  /** Paid for existing results. */
   readonly settled: number;
-  /** For tasks that are still running. */
+  /** Reserved for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged, so a person has to check. */
+  /** May have been charged, so a person has to check the bill. */
   readonly needsReview: number;
   /** Attempts that may have cost an unknown amount. */
   readonly unknown: number;
 }
 
-/** All results of a campaign: artifacts of `ResultsIndex`, then segments that no index names yet, in order. */
+/** All results of a campaign: `ResultsIndex` artifacts, followed by the segments that are not in an index yet. */
 export interface ResultsRef {
   readonly v: 1;
   /** Number of the newest plan. */
@@ -67,29 +67,29 @@ export interface ResultsRef {
   readonly indexes: readonly string[];
   /** SHA-256 of each segment. */
   readonly segments: readonly string[];
-  /** Rows by outcome, over all results. */
+  /** Rows by outcome, across all results. */
   readonly counts: RowCounts;
-  /** Money of all results, in micro-units. */
+  /** Totals of all results, in micro-units. */
   readonly money: MoneyTotals;
   /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
-  /** Plans that produced the results, for reports: only their pages contain the prompts. */
+  /** Plans that produced the results. Reports need them, because only their pages contain the prompts. */
   readonly plans?: readonly PlanAddress[];
 }
 
-/** A plan: its number, and the SHA-256 of its index artifact. */
+/** A plan's number, and the SHA-256 of its index artifact. */
 export interface PlanAddress {
   readonly generation: number;
   readonly index: string;
 }
 
-/** An artifact that names segments by their SHA-256, in order. */
+/** An artifact that lists segments by their SHA-256, in order. */
 export interface ResultsIndex {
   readonly v: 1;
   readonly segments: readonly string[];
 }
 
-/** Maximum number of artifacts in a message; more than any campaign has. */
+/** Maximum number of artifacts in a message. No campaign has this many. */
 const MAX_ARTIFACTS = 100_000;
 
 const artifacts = arrayOf(name(), MAX_ARTIFACTS);

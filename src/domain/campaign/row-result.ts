@@ -6,7 +6,7 @@ import { type OpenedRow, type RowSpec } from './campaign-activities';
 import { addMoney, cheaper, NO_MONEY, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowFailure, type RowOutcome } from './row';
 
-/** What is known of a row besides its outcome. */
+/** Facts about a row besides its outcome. */
 export interface RowFacts extends Pick<
   CampaignRowResult,
   'generation' | 'page' | 'index' | 'attempt' | 'ledger'
@@ -14,7 +14,7 @@ export interface RowFacts extends Pick<
   readonly opened: OpenedRow;
   readonly spec: RowSpec;
   readonly creationKey: string;
-  /** Milliseconds; null when it was never started. */
+  /** Workflow time in milliseconds; null if the row was never started. */
   readonly startedAt: number | null;
 }
 
@@ -46,7 +46,7 @@ function described(facts: RowFacts, finishedAt: number): Described {
   };
 }
 
-/** One line of the results from the outcome of a single call. Pure; times are workflow time in milliseconds. */
+/** Builds a result line from the outcome of a single call. Pure. Times are workflow time in milliseconds. */
 export function rowResult(
   facts: RowFacts,
   outcome: VideoOutcome | ImageOutcome,
@@ -73,7 +73,7 @@ export function rowResult(
   };
 }
 
-/** Result of a row of which this plan bought nothing; what was bought earlier stays in its `ledger`. */
+/** Builds the result of a row that this plan did not buy. Earlier purchases stay in its `ledger`. */
 export function unboughtResult(
   facts: RowFacts,
   outcome: RowOutcome,
@@ -94,15 +94,15 @@ export function unboughtResult(
 }
 
 /**
- * Whether a row gets another attempt by itself: only a lack of capacity at the service is tried again; moderation,
- * wrong requests and quota are final.
+ * Whether a row automatically gets another attempt. Only a lack of capacity at the service is retried; moderation,
+ * invalid requests and quota are final.
  */
 export function mayHaveAnotherAttempt({ outcome, reason, errorKind }: RowFailure): boolean {
   if (outcome === 'failed') return mayRetry((errorKind ?? 'unknown') as ErrorKind);
   return outcome === 'rejected' && (reason === 'capacity' || reason === 'retry_later');
 }
 
-/** Rejections before the journal was read, or of another request under the same key. */
+/** Rejections that occur before the journal is read, or because the key belongs to another request. */
 const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creation_key_conflict'];
 
 function paidAttempt(
@@ -114,8 +114,8 @@ function paidAttempt(
 }
 
 /**
- * The row's `ledger` with the line of this attempt: an attempt that is resumed keeps one line. An unasked rejection
- * removes no line: it proves nothing about what was sent under the key before.
+ * Returns the row's `ledger` with this attempt's line. A resumed attempt keeps a single line. An `unasked` rejection
+ * does not replace a line, because it proves nothing about earlier sends under the key.
  */
 function withAttempt(
   { ledger }: Pick<RowFacts, 'ledger'>,
@@ -144,7 +144,7 @@ function reasonOf(
     case 'cancelled':
       return {};
     case 'still_running':
-      return { message: `Still running at its deadline; last status ${outcome.lastStatus ?? 'unknown'}.` };
+      return { message: `Still running at its deadline. Last status: ${outcome.lastStatus ?? 'unknown'}.` };
     case 'failed':
       return {
         errorKind: outcome.error.kind,
@@ -177,7 +177,7 @@ function reasonOf(
   }
 }
 
-/** Money of attempts. An attempt that provably bought nothing costs nothing; one without a price is counted. */
+/** Sums the money of attempts. Skips attempts that provably bought nothing, and counts attempts without a price. */
 export function moneyOfAttempts(ledger: readonly LedgerLine[]): MoneyTotals {
   return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
     if (state === 'none') return sum;
@@ -187,12 +187,12 @@ export function moneyOfAttempts(ledger: readonly LedgerLine[]): MoneyTotals {
   }, NO_MONEY);
 }
 
-/** Whether the cost of an attempt under this key is already counted. */
+/** Whether the cost of an attempt with this key is already counted. */
 export function isBooked(attempts: readonly LedgerLine[], creationKey: string): boolean {
   return attempts.some((line) => line.creationKey === creationKey && line.state !== 'none');
 }
 
-/** What rows add to the totals of their campaign. `was` is the earlier result of the row. */
+/** Returns the rows' contribution to their campaign's totals. `was` is a row's earlier result. */
 export function totalsOf(
   rows: readonly {
     readonly result: CampaignRowResult;

@@ -4,21 +4,21 @@ import { PAGE_ROWS } from './plan';
 
 /** Rows of one page of a plan: all of them, or those in `rows`. */
 export interface RowSet {
-  /** SHA-256 of the plan's index artifact, and the page's number in it. */
+  /** SHA-256 of the plan's index artifact. */
   readonly index: string;
   readonly page: number;
   readonly generation: number;
   readonly size: number;
-  /** Row numbers, packed by {@link packRows}. @default all of the page */
+  /** Row numbers, packed by {@link packRows}. @default all rows of the page */
   readonly rows?: string;
   /**
-   * Set when a batch had started the rows and handed them back, so that the journal has what was bought: when that
-   * batch may have polled them last, in milliseconds of workflow time.
+   * Set if a batch started the rows and handed them back, so that the journal contains their purchases. The value is
+   * the latest time at which that batch may have polled them, in milliseconds of workflow time.
    */
   readonly started?: number;
 }
 
-/** Longest list of row sets in a message: a batch of many runs may have one row of each page. */
+/** Maximum number of row sets in a message. A batch may have a single row from each of many pages. */
 const MAX_SETS = 10_000;
 
 const rowSetCheck: Check<RowSet> = messageOf({
@@ -36,12 +36,12 @@ function isPacked(value: unknown): boolean {
   return typeof value === 'string' && value.length <= PAGE_ROWS / 4 && /^[0-9a-f]*$/.test(value);
 }
 
-/** Whether the rows may have earlier results: only those of the first plan (generation 0) have none. */
+/** Whether the rows may have earlier results. Only the first plan's rows (generation 0) never do. */
 export function replacesResults({ generation }: Pick<RowSet, 'generation'>): boolean {
   return generation > 0;
 }
 
-/** Encodes row numbers of one page as hexadecimal digits, four rows each. */
+/** Encodes a page's row numbers as hexadecimal digits, with four rows per digit. */
 export function packRows(rows: Iterable<number>): string {
   const nibbles: number[] = [];
   for (const row of rows) {
@@ -75,7 +75,7 @@ export function rowNumbers({ rows, size }: RowSet): readonly number[] {
   return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
 }
 
-/** The subset of a set with these row numbers; undefined for none. @param started as in {@link RowSet} */
+/** Returns the subset with these row numbers, or undefined if there are none. @param started see {@link RowSet} */
 export function partOf(set: RowSet, rows: readonly number[], started?: number): RowSet | undefined {
   const { index, page, generation } = set;
   if (rows.length === 0) return undefined;
@@ -100,9 +100,9 @@ function splitRows(set: RowSet, most: number): readonly [RowSet, RowSet | undefi
 interface QueuedPlan {
   readonly index: string;
   readonly generation: number;
-  /** Rows in its pages; every page but the last is full. */
+  /** Number of rows in its pages. Every page but the last is full. */
   readonly planned: number;
-  /** The first page that no batch has taken. */
+  /** The first page that has not been given to a batch. */
   readonly next: number;
 }
 
@@ -111,7 +111,7 @@ export interface RowQueueState {
   readonly back: readonly RowSet[];
 }
 
-/** Rows that no batch has: first those that were handed back, then the pages of plans in order. */
+/** The rows that are not in a batch: first the rows that were handed back, then the plans' pages in order. */
 export class RowQueue {
   private plans: QueuedPlan[];
   private back: RowSet[];
@@ -136,7 +136,7 @@ export class RowQueue {
     );
   }
 
-  /** Whether the queue holds rows that were bought: they are collected even when nothing else may begin. */
+  /** Whether the queue contains bought rows. Their results are collected even if nothing else may start. */
   hasStarted(): boolean {
     return this.back.some(({ started }) => started !== undefined);
   }
@@ -145,7 +145,7 @@ export class RowQueue {
     return [...this.plans, ...this.back].some(replacesResults);
   }
 
-  /** Takes the next rows, at most `most` of them; bought rows first. */
+  /** Removes and returns the next rows, at most `most` of them, bought rows first. */
   take(most: number): RowSet[] {
     const taken: RowSet[] = [];
     let room = most;

@@ -5,33 +5,35 @@ import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../reque
 import { type ErrorKind } from '../video-task';
 
 /**
- * One valid row of a manifest, as stored in a page. Contains the prompt; pages are artifacts and never enter a history.
+ * A valid manifest row, as stored in a page. Contains the prompt. Pages are artifacts and never enter a history.
  */
 export interface CampaignRow {
   /** Index in the manifest, from 0, not counting blank lines. Identifies the row within one manifest. */
   readonly row: number;
   /** Line in the manifest, from 1, for messages. */
   readonly line: number;
-  /** Column `id`, else {@link contentKey}: never the line number, so a manifest may be sorted or extended. */
+  /** Column `id`, or else {@link contentKey}. Never the line number, so a manifest can be sorted or extended. */
   readonly key: string;
   /** SHA-256 of the call, lowercase hexadecimal. Shows whether a row has changed since it was bought. */
   readonly content: string;
   readonly call: PaidRequest;
-  /** Credential name. If absent, the campaign's. */
+  /** Credential name. If absent, the campaign's credential is used. */
   readonly account?: string;
   /**
-   * Estimate by the price rule when the page was planned, in micro-units of the campaign's currency; null means
+   * Estimate from the price rule when the page was planned, in micro-units of the campaign's currency; null means
    * unknown.
    */
   readonly estimate: number | null;
-  /** First attempt of this row in this page. Earlier attempts belong to an earlier plan. */
+  /** Number of this row's first attempt in this plan. Earlier attempts belong to an earlier plan. */
   readonly attempt: number;
   /**
-   * Set if the row was bought with a different text before and is bought again on purpose. Part of the row's creation
-   * keys.
+   * Set if the row was previously bought with a different text and is deliberately bought again. Part of the row's
+   * creation keys.
    */
   readonly rebought?: true;
-  /** Set if the row was bought with a different text before and must not be bought again. Its outcome is `changed`. */
+  /**
+   * Set if the row was previously bought with a different text and must not be bought again. Its outcome is `changed`.
+   */
   readonly changed?: true;
   /** Result from an earlier plan, if this row is resumed. */
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
@@ -44,7 +46,7 @@ export interface CampaignPage {
   readonly rows: readonly CampaignRow[];
 }
 
-/** Outcome of a row: the outcomes of single calls, and two of campaigns. */
+/** A row's outcome: one of a single call's outcomes, or one of two that only campaigns have. */
 export type RowOutcome =
   | 'completed'
   | 'failed'
@@ -57,14 +59,14 @@ export type RowOutcome =
   | 'cancelled'
   /** Not bought, because the budget was spent. */
   | 'skipped_budget'
-  /** Not bought, because it was bought before with a different text and `rebuyChanged` was not set. */
+  /** Not bought again, because it was previously bought with a different text and `rebuyChanged` was not set. */
   | 'changed';
 
-/** One attempt of a row in its ledger. Every attempt has its own creation key. */
+/** One attempt in a row's ledger. Every attempt has its own creation key. */
 export interface LedgerLine {
-  /** From 0. */
+  /** Number of the attempt, from 0. */
   readonly attempt: number;
-  /** Names the call in the journal. */
+  /** Identifies the call in the journal. */
   readonly creationKey: string;
   /** Null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
@@ -74,13 +76,13 @@ export interface LedgerLine {
   readonly state: Billing['state'];
 }
 
-/** One line of the results. Contains no prompt and no address, and text from the service only in `message`. */
+/** One line of the results. Contains no prompt or address, and text from the service only in `message`. */
 export interface CampaignRowResult {
   /** Index in the manifest, from 0. */
   readonly row: number;
   /** Line in the manifest, from 1. */
   readonly line: number;
-  /** The row's `id`, else a key derived from its content. */
+  /** The row's `id`, or else a key derived from its content. */
   readonly key: string;
   /** SHA-256 of the call. */
   readonly content: string;
@@ -90,31 +92,31 @@ export interface CampaignRowResult {
   readonly page: number;
   /** Index in that page, from 0. */
   readonly index: number;
-  /** What the row asks for. */
+  /** The kind of call that the row makes. */
   readonly operation: PaidOperation;
   /** Public model id. */
   readonly model: string;
-  /** How the newest attempt ended. */
+  /** Outcome of the latest attempt. */
   readonly outcome: RowOutcome;
-  /** The newest attempt, from 0. */
+  /** Number of the latest attempt, from 0. */
   readonly attempt: number;
-  /** As in the row's page. A later plan's creation keys depend on it. */
+  /** Same as in the row's page. A later plan's creation keys depend on it. */
   readonly rebought?: true;
-  /** Task of the newest attempt; null for an image, and if no task is known to exist. */
+  /** Task of the latest attempt; null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
   /** Credential name and digest of the address; null if the row was not sent. */
   readonly account: string | null;
   /** The video, or the images in order. */
   readonly artifacts: readonly ArtifactRef[];
-  /** What the row requests; null for each value that it does not name. */
+  /** The requested values; null for each value that the row does not specify. */
   readonly requested: {
     readonly durationSeconds: number | null;
     readonly resolution: string | null;
     readonly referenceMode: string | null;
   };
-  /** What the service's record says about the result; absent unless a video is completed. */
+  /** The service's description of the result; absent unless a video is completed. */
   readonly reported?: ReportedFacts;
-  /** The service's own usage data, unchanged; absent if it sent none. */
+  /** The service's usage data, unchanged; absent if it sent none. */
   readonly usage?: JsonValue;
   /** Why the row is not completed: the reason of a rejection, unavailable content or an unconfirmed create. */
   readonly reason?: string;
@@ -134,19 +136,19 @@ export interface CampaignRowResult {
   readonly createdAt: string | null;
   /** ISO 8601. */
   readonly finishedAt: string;
-  /** Polls of the newest attempt; 0 for an image. */
+  /** Polls of the latest attempt; 0 for an image. */
   readonly polls: number;
 }
 
-/** Returns the key of a row without an `id`: its content, and its index among rows with the same content. */
+/** Returns the key of a row without an `id`: its content hash, and its index among rows with the same content. */
 export function contentKey(content: string, occurrence: number): string {
   return `${content.slice(0, 20)}.${occurrence}`;
 }
 
-/** Longest `id` of a row, in characters. */
+/** Maximum length of a row's `id`, in characters. */
 export const MAX_ROW_ID_LENGTH = 128;
 
-/** Tone of an outcome: `good` is done, `wait` is still running or was left out, `bad` needs a person. */
+/** Tone of an outcome: `good` is done, `wait` is still running or was skipped, `bad` needs a person. */
 export type OutcomeTone = 'good' | 'wait' | 'bad';
 
 interface OutcomeWords {
@@ -166,7 +168,7 @@ const WORDS: { readonly [outcome in RowOutcome | 'refused']: OutcomeWords } = {
   cancelled: { label: 'Cancelled', tone: 'wait' },
   skipped_budget: { label: 'Not bought', tone: 'wait' },
   changed: { label: 'Text changed', tone: 'wait' },
-  // For a campaign whose plan was refused.
+  // For a campaign whose plan was rejected.
   refused: { label: 'Refused', tone: 'bad' },
 };
 
@@ -180,15 +182,15 @@ export function outcomeWords(outcome: string): OutcomeWords {
 const WORST_FIRST: readonly OutcomeTone[] = ['bad', 'wait', 'good'];
 
 /**
- * Returns the worst tone of these outcomes. For a campaign, pass its rows' outcomes too, so that it is green only if no
- * row needs attention.
+ * Returns the worst tone of these outcomes. For a campaign, also pass its rows' outcomes, so that it is green only if
+ * no row needs attention.
  */
 export function worstTone(outcomes: readonly string[]): OutcomeTone {
   const tones = new Set(outcomes.map((outcome) => outcomeWords(outcome).tone));
   return WORST_FIRST.find((tone) => tones.has(tone)) ?? 'good';
 }
 
-/** Returns the number of rows with an outcome that needs a person. @param counts rows by outcome */
+/** Returns the number of rows whose outcome needs a person. @param counts rows by outcome */
 export function needingPerson(counts: { readonly [outcome: string]: number }): number {
   return Object.entries(counts).reduce(
     (sum, [outcome, rows]) => sum + (outcomeWords(outcome).tone === 'bad' ? rows : 0),
@@ -196,7 +198,7 @@ export function needingPerson(counts: { readonly [outcome: string]: number }): n
   );
 }
 
-/** The fields of a row's result that say why it was not completed. */
+/** The fields of a row's result that show why it was not completed. */
 export interface RowFailure {
   readonly outcome: string;
   readonly reason?: string | null | undefined;
@@ -204,8 +206,8 @@ export interface RowFailure {
 }
 
 /**
- * Returns in one word why a row has no result, such as `capacity` or `moderation`, no matter who refused it; null if
- * unknown.
+ * Returns a one-word reason why a row has no result, such as `capacity` or `moderation`, regardless of who rejected it.
+ * Returns null if the reason is unknown.
  */
 export function failureKind({ outcome, reason, errorKind }: RowFailure): string | null {
   if (outcome === 'completed') return null;

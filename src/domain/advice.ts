@@ -164,12 +164,12 @@ export const SITUATIONS = {
   ],
   closed_with_task: [
     'resume',
-    'The workflow was terminated or ended in some other way without an outcome. Its task keeps running, because the service cannot cancel tasks.',
+    'The workflow ended without an outcome, for example because it was terminated. Its task keeps running, because the service cannot cancel tasks.',
     'Run `temporal-media resume TASK`, which polls and downloads but never creates.',
   ],
   closed: [
     'start_again',
-    'The workflow was terminated or ended in some other way, without a task or an outcome.',
+    'The workflow ended without a task or an outcome, for example because it was terminated.',
     `Start the same request again under the id KEY: ${ADOPTS}`,
   ],
 } as const satisfies { readonly [situation: string]: Situation };
@@ -329,7 +329,7 @@ export const CAMPAIGN_ADVICE = {
     'It is paused. Continue it with `temporal-media campaign resume ID`. Tasks in progress are still polled and downloaded.',
   rows_wait:
     'Wait, or fix the problem in the note: some rows are waiting for that and are retried automatically. Meanwhile, tasks in progress are still polled and downloaded.',
-  closed: `It was terminated or ended in some other way without a result. Continue it with \`temporal-media campaign resume ID\`: ${ADOPTS}`,
+  closed: `It ended without a result, for example because it was terminated. Continue it with \`temporal-media campaign resume ID\`: ${ADOPTS}`,
   done: 'It is done. Running the same manifest under this id again buys nothing.',
   still_running: '`temporal-media campaign resume ID` resumes the remaining rows.',
   campaign_unconfirmed:
@@ -348,7 +348,7 @@ export const CAMPAIGN_ADVICE = {
   manifest_invalid:
     'Correct the listed lines, or skip them with --on-invalid skip. --dry-run lists all invalid lines.',
   budget_currency:
-    'Give the budget in the currency of the prices (CURRENCY). `temporal-media models ls` shows the prices.',
+    'Specify the budget in the currency of the prices (CURRENCY). `temporal-media models ls` shows the prices.',
   mixed_currencies:
     'Split the manifest: a campaign has one currency. `temporal-media models ls` shows the prices.',
   unpriced_models:

@@ -129,7 +129,7 @@ export function nextStep(
   }
 }
 
-/** Returns the ID of the send with an unknown outcome that the next create repeats under its idempotency key. */
+/** Returns the id of the send with an unknown outcome that the next create repeats under its idempotency key. */
 export function sentAgain({ unknown }: CreateOnceState): string | undefined {
   return unknown?.evidence.sendId ?? undefined;
 }

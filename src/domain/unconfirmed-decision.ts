@@ -154,7 +154,7 @@ export function decisionIssue(input: {
 }
 
 export const sendIdCheck: Check<string> = (value, field) =>
-  saying(value, field, 'which send it is about (`sendId` of the evidence)', 200);
+  saying(value, field, 'which send the decision is about (the `sendId` in its evidence)', 200);
 export const byCheck: Check<string> = (value, field) => saying(value, field, 'who decides', 200);
 export const reasonCheck: Check<string> = (value, field) => saying(value, field, 'why', 1000);
 

@@ -212,6 +212,6 @@ export interface CampaignActivities {
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
   /** Performs one operation on a campaign's book. Idempotent. */
   [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
-  /** Calculates from the journal what a batch that ended early has spent. */
+  /** Fences a batch that ended early, and calculates from the journal what it has spent. */
   [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
 }

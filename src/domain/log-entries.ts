@@ -160,7 +160,7 @@ export interface Send {
   readonly sent: IntentEntry | LostEntry;
   /** Null while unknown. */
   readonly answer: AnswerEntry | null;
-  /** Null until somebody decides. */
+  /** Null until a person decides. */
   readonly decision: DecisionEntry | null;
 }
 

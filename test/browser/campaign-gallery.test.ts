@@ -85,7 +85,7 @@ inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
     expect(await page.locator('.card .todo').first().textContent()).toContain('What to do');
     await shot(page, 'failed');
     await page.selectOption('#model', 'image-2 4K');
-    await page.waitForFunction(() => document.getElementById('shown')?.textContent === 'No row fits');
+    await page.waitForFunction(() => document.getElementById('shown')?.textContent === 'No matching rows');
     await page.click('.chip[data-outcome=""]');
     await page.waitForFunction(() =>
       /of 2,000 shown/.test(document.getElementById('shown')?.textContent ?? ''),

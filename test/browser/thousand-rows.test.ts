@@ -142,7 +142,7 @@ inBrowser('the pages of a campaign of 1,000 rows, opened from disk', () => {
       await says(/of 1,000 shown/);
       const badge = page.locator('.badge').first();
       expect(await badge.getAttribute('class')).toMatch(/\bbad\b/);
-      expect(await badge.textContent()).toMatch(/, 112 to look at$/);
+      expect(await badge.textContent()).toMatch(/, 112 needing attention$/);
       const first = await outcomesOf();
       expect(first.length).toBeGreaterThanOrEqual(60);
       expect(new Set(first.map((outcome) => outcomeWords(outcome ?? '').tone))).toEqual(new Set(['bad']));
@@ -164,7 +164,7 @@ inBrowser('the pages of a campaign of 1,000 rows, opened from disk', () => {
       await says(`${n('kind capacity')} of ${n('kind capacity')} shown`);
       await page.focus('.chip[data-outcome="rejected"]');
       await page.keyboard.press('Enter');
-      await says('No row fits');
+      await says('No matching rows');
       expect(await page.evaluate(() => document.activeElement?.getAttribute('data-outcome'))).toBe(
         'rejected',
       );
@@ -174,7 +174,7 @@ inBrowser('the pages of a campaign of 1,000 rows, opened from disk', () => {
       await says(`${n('kind invalid')} of ${n('kind invalid')} shown`);
       expect(await page.inputValue('#kind')).toBe('invalid');
       await page.goBack();
-      await says('No row fits');
+      await says('No matching rows');
     });
 
     test('a link to what no row has any more shows all rows', async () => {

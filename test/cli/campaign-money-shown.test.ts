@@ -44,9 +44,7 @@ describe('the money of a campaign, as it is shown', () => {
     const summary = JSON.parse(await readFile(path.join(out, 'summary.json'), 'utf8')) as object;
     expect(summary).toMatchObject({ budget });
     const index = await readFile(path.join(out, 'index.html'), 'utf8');
-    expect(index).toContain(
-      '<strong>4.40 USD</strong><span>free</span><small>of a budget of 5.00 USD</small>',
-    );
+    expect(index).toContain('<strong>4.40 USD</strong><span>free</span><small>of a 5.00 USD budget</small>');
     const ended = await runCli(['campaign', 'status', id], bench.workerEnv);
     expect(ended.stdout).toMatch(
       /^Budget: +0\.50 USD of 5\.00 USD spent, 0\.10 USD under review \(may have been charged\), 4\.40 USD free$/m,

@@ -75,7 +75,7 @@ describe('replay tells what happened', () => {
     });
     const timeline = await timelineOf(id);
     const create = timeline.entries.find(({ kind }) => kind === 'create');
-    expect(create).toMatchObject({ text: 'Create: waits for a worker', until: timeline.readAt });
+    expect(create).toMatchObject({ text: 'Create: is waiting for a worker', until: timeline.readAt });
     expect(Date.parse(timeline.readAt ?? '')).toBeGreaterThanOrEqual(Date.parse(timeline.lastEventAt ?? ''));
     expect(timeline.spent.map(({ on }) => on)).not.toContain('creating');
     await handle.terminate('seen');
@@ -108,7 +108,7 @@ describe('replay tells what happened', () => {
     expect(creates.map(({ events }) => events[0]?.run)).toEqual([0, 1]);
     expect(creates.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^Create: sent, accepted as task /),
-      expect.stringMatching(/^Create: not sent again: the journal has task /),
+      expect.stringMatching(/^Create: not sent again: the journal already has task /),
     ]);
     expect(timeline).toMatchObject({
       outcome: 'completed',

@@ -40,7 +40,7 @@ function inTimeline(counts: RowCounts): Badge {
     tone: '',
     label: '',
   };
-  return { tone, lookAt: label.endsWith('to look at') };
+  return { tone, lookAt: label.endsWith('needing attention') };
 }
 
 describe('the gallery and the timeline of a campaign', () => {
@@ -57,7 +57,7 @@ describe('the gallery and the timeline of a campaign', () => {
     const badge = /<p class="badge state (\w+) \w+">(.*?)<\/p>/.exec(
       await readFile(join(out, 'index.html'), 'utf8'),
     );
-    return { tone: badge?.[1] ?? '', lookAt: badge?.[2]?.includes('to look at') ?? false };
+    return { tone: badge?.[1] ?? '', lookAt: badge?.[2]?.includes('needing attention') ?? false };
   }
 
   test.each(ROW_OUTCOMES)('agree on the tone of one with rows that are %s', async (outcome) => {

@@ -194,7 +194,9 @@ describe('writeReport', () => {
     const rows = [makeResult(0, { artifacts })];
     const options = { store, out, results: resultsRef(await putSegments(store, rows)), facts: factsOf(rows) };
     expect(await writeReport(options)).toMatchObject({ filesMissing: 1 });
-    expect(await text('page-0001.html')).toContain('the artifact store that this report was made from');
+    expect(await text('page-0001.html')).toContain(
+      'the artifact store behind this report does not have the file',
+    );
     await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     expect(await writeReport(options)).toMatchObject({ filesMissing: 0, filesWritten: 1 });
     expect(await text('page-0001.html')).not.toContain('the artifact store');

@@ -1,7 +1,7 @@
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import { HistoryError, type LoadedRun } from './loaded-history';
 
-/** Every payload of a history, in event order. These are the history's own objects, not copies. */
+/** Yields every payload in a history, in event order. These are the original objects, not copies. */
 export function* payloadsIn(value: unknown): Generator<Payload> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   if (isPayload(value)) return void (yield value);
@@ -10,7 +10,7 @@ export function* payloadsIn(value: unknown): Generator<Payload> {
     if (name !== 'searchAttributes') yield* payloadsIn(inner);
 }
 
-/** Recognized by its fields. An unset field is undefined, or an empty list of the message's class. */
+/** Recognizes a payload by its fields. An unset field is undefined or, in a protobuf message, an empty list. */
 export function isPayload(value: object): value is Payload {
   const { metadata, data } = value as Payload;
   return (
@@ -19,7 +19,7 @@ export function isPayload(value: object): value is Payload {
   );
 }
 
-/** A payload's encoding, such as `json/plain`; `external storage` if its bytes are stored externally. */
+/** Returns a payload's encoding, such as `json/plain`, or `external storage` if its bytes are stored externally. */
 export function encodingOf({ metadata, externalPayloads }: Payload): string {
   if ((externalPayloads ?? []).length > 0) return EXTERNAL;
   return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
@@ -29,19 +29,19 @@ const EXTERNAL = 'external storage';
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
-/** The codecs with which {@link decodeRun} decodes. */
+/** Options of {@link decodeRun}. */
 export interface DecodeOptions {
-  /** Codecs of the configuration, in the order in which they encode. */
+  /** Configured codecs, in encoding order. */
   readonly codecs: readonly PayloadCodec[];
-  /** Namespace of the workflow, which codecs may depend on. */
+  /** The workflow's namespace. A codec may depend on it. */
   readonly namespace: string;
   /** Whether the workflow code may have a converter for encodings that the SDK does not know. */
   readonly ownConverter: boolean;
 }
 
 /**
- * Decodes the payloads of a run in place, as the workers' codec did before the workflow code read them.
- * @throws HistoryError `encrypted`; and the error of a codec that cannot be reached
+ * Decodes a run's payloads in place, as the workers' codec did before the workflow code read them.
+ * @throws HistoryError `encrypted`, or the codec's error if the codec cannot be reached
  */
 export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {
   const { codecs, namespace, ownConverter } = options;
@@ -57,12 +57,12 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
   if (encrypted !== undefined)
     throw new HistoryError(
       'encrypted',
-      `The payloads of ${run.workflowId} (${run.source}) are ${encrypted === EXTERNAL ? 'in' : 'encoded as'} ${JSON.stringify(encrypted.slice(0, 40))}, which the code at hand cannot read.`,
+      `The payloads of ${run.workflowId} (${run.source}) are ${encrypted === EXTERNAL ? 'in' : 'encoded as'} ${JSON.stringify(encrypted.slice(0, 40))}, which this code cannot decode.`,
     );
   return run;
 }
 
-/** Whether a codec encoded any part of a history. */
+/** Whether a codec encoded any payload in a history. */
 export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
   return [...payloadsIn(history)].some((payload) => !KNOWN.has(encodingOf(payload)));
 }

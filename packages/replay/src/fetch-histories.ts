@@ -14,21 +14,21 @@ import {
 import { runOf } from './read-history';
 import { watchesOf } from './timeline/watcher-polls';
 
-/** One execution that a server lists. */
+/** Ids of one execution. */
 export interface ExecutionIds {
   readonly workflowId: string;
   readonly runId: string;
 }
 
-/** As in the server's list. */
+/** An entry in the server's list of executions. */
 export interface ListedExecution extends ExecutionIds {
-  /** The first run, possibly an ancestor's. The same for runs that continue each other. */
+  /** Run id of the root execution, which may be an ancestor. All runs of a chain share it. */
   readonly rootRunId: string;
 }
 
 /**
- * Executions that a visibility query finds, page by page. Reads only ids, so that no memo has to be decoded: a client
- * cannot list executions whose memo another codec wrote.
+ * Lists the executions that match a visibility query, page by page. Reads only ids, because a client cannot decode
+ * memos that another codec wrote.
  */
 export async function* listExecutions(client: Client, query: string): AsyncGenerator<ListedExecution> {
   const { namespace } = client.options;
@@ -44,14 +44,14 @@ export async function* listExecutions(client: Client, query: string): AsyncGener
         };
 }
 
-/** Open workflows of a namespace. */
+/** Query for a namespace's open workflows. */
 export const ALL_OPEN = "ExecutionStatus = 'Running'";
 
-/** `NOT_FOUND` of gRPC. */
+/** gRPC's `NOT_FOUND`. */
 const NOT_FOUND = 5;
 
 /**
- * A workflow's history with the runs from which it continued or was reset, and the runs in which it continues, if the
+ * Fetches a run's history, the earlier runs that it continues or was reset from, and the runs that continue it, if the
  * server still has them.
  * @param runId a run in the chain. @default the latest
  * @throws HistoryError `not_found`
@@ -59,10 +59,10 @@ const NOT_FOUND = 5;
 export async function fetchChain(client: Client, workflowId: string, runId?: string): Promise<LoadedTarget> {
   const found = await fetchRun(client, workflowId, runId);
   if (found === undefined) {
-    const which = runId === undefined ? '' : ` with the run ${runId}`;
+    const which = runId === undefined ? '' : ` with run ${runId}`;
     throw new HistoryError(
       'not_found',
-      `The namespace ${client.options.namespace} has no workflow ${workflowId}${which}, or no longer its history.`,
+      `Namespace ${client.options.namespace} has no workflow ${workflowId}${which}, or its history was deleted.`,
     );
   }
   const runs = [found];
@@ -82,7 +82,7 @@ export async function fetchChain(client: Client, workflowId: string, runId?: str
   return { target: workflowId, runs: [...runs, await withPending(client, newest)] };
 }
 
-/** An open run with the server's data about its open activities. */
+/** Adds the server's data about an open run's pending activities. */
 async function withPending(client: Client, run: LoadedRun): Promise<LoadedRun> {
   if (isOver(run)) return run;
   const { workflowId, runId } = run;
@@ -97,7 +97,7 @@ type Pending = NonNullable<
   Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>['pendingActivities']
 >[number];
 
-/** `PENDING_ACTIVITY_STATE_SCHEDULED` of the Temporal API. */
+/** `PENDING_ACTIVITY_STATE_SCHEDULED` in the Temporal API. */
 const SCHEDULED = 1;
 
 function pendingOf(activity: Pending): PendingActivity {
@@ -115,7 +115,7 @@ function pendingOf(activity: Pending): PendingActivity {
   };
 }
 
-/** The history of one run; undefined when the server does not have it. */
+/** Fetches one run's history. Returns undefined if the server does not have it. */
 export async function fetchRun(
   client: Client,
   workflowId: string,
@@ -133,9 +133,9 @@ export async function fetchRun(
 }
 
 /**
- * A target with the histories of the watchers that polled its video, if the server still has them.
- * @param target whose payloads are decoded
- * @param prepare called with the runs of each watcher
+ * Adds the histories of the watchers that polled the target's video, if the server still has them.
+ * @param target with decoded payloads
+ * @param prepare called with each watcher's runs
  */
 export async function withWatchers(
   client: Client,
@@ -160,10 +160,10 @@ export async function withWatchers(
   return { ...target, watchers };
 }
 
-/** Children are read down to this depth: a parent, its campaign, the campaign's batches. */
+/** Maximum depth of children: a parent, its campaign, the campaign's batches. */
 const DEPTH = 3;
 
-/** Child workflows that runs have started, each once, in start order. */
+/** Returns the child workflows that a target's runs started, in start order and without duplicates. */
 export function childrenOf({
   runs,
 }: LoadedTarget): readonly { readonly workflowId: string; readonly runId: string }[] {
@@ -177,7 +177,7 @@ export function childrenOf({
 }
 
 /**
- * A target with its children, and their children, if the server still has them.
+ * Adds the target's children and their children, if the server still has them.
  * @param prepare called with each child before its own children are read
  */
 export async function withChildren(
@@ -196,7 +196,7 @@ export async function withChildren(
   return children.length === 0 ? target : { ...target, children };
 }
 
-/** Retention or a person has removed it. */
+/** Ignores an execution that retention or a person has deleted. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof HistoryError) || error.code !== 'not_found') throw error;
   return undefined;

@@ -54,7 +54,7 @@ function converter(): Converter {
   return loaded;
 }
 
-/** Fields in older exports that contain a value without its enum prefix: `WorkflowExecutionStarted`. */
+/** Fields that older exports write without the enum prefix, such as `WorkflowExecutionStarted`. */
 const ENUMS: { readonly [field: string]: string } = {
   eventType: 'EVENT_TYPE',
   kind: 'TASK_QUEUE_KIND',
@@ -65,7 +65,7 @@ const ENUMS: { readonly [field: string]: string } = {
   timeoutType: 'TIMEOUT_TYPE',
 };
 
-/** Adds enum prefixes and, on request, converts times and durations to protobuf form. */
+/** Adds enum prefixes and, if `times` is set, converts times and durations to protobuf form. */
 function normalised(value: unknown, field: string, times: boolean): unknown {
   if (typeof value === 'string') {
     const prefix = Object.hasOwn(ENUMS, field) ? ENUMS[field] : undefined;
@@ -83,7 +83,7 @@ function normalised(value: unknown, field: string, times: boolean): unknown {
   return copy;
 }
 
-/** User strings are in payloads, which are base64, or in fields with other names. */
+/** Never matches a user's string: those are in base64 payloads or in fields with other names. */
 const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;
@@ -102,14 +102,14 @@ function timeOf(text: string): unknown {
 export function historyFromJson(json: object): History {
   const { json: protojson, proto, type } = converter();
   try {
-    // Twice as fast as the parser below, but refuses anything unknown.
+    // Twice as fast as the parser below, but rejects unknown fields.
     const message = normalised(json, '', true) as object;
     return proto.temporal.api.history.v1.History.fromObject(message);
   } catch (_error) {
     // The parser below reports what is wrong, if anything.
   }
   const history = protojson.fromJson(type, normalised(json, '', false), { ignoreUnknownFields: true });
-  if (history === null) throw new Error('null is no history');
+  if (history === null) throw new Error('null is not a history');
   return history;
 }
 
@@ -124,7 +124,7 @@ export function historyFromProtobuf(bytes: Uint8Array): History {
   return converter().proto.temporal.api.history.v1.History.decode(bytes);
 }
 
-/** A history in its protobuf form. */
+/** Returns a history in its protobuf form. */
 export function historyToProtobuf(history: History): Uint8Array {
   const { History: codec } = converter().proto.temporal.api.history.v1;
   return codec.encode(codec.fromObject(history)).finish();

@@ -5,30 +5,30 @@ import { type RecordedCommand } from './replay-worker';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 
-/** What an event or a command does, in shared terms. */
+/** What an event or command does, in terms that both share. */
 export interface CommandView {
   /** `activity`, `timer`, `child workflow`, … */
   readonly kind: string;
-  /** Type of the activity or child, id of the patch, name of the signal; null if there is none. */
+  /** Activity or child type, patch id or signal name; null if there is none. */
   readonly name: string | null;
   /** The author's summary: `image call 2 of 2`. */
   readonly summary: string | null;
-  /** Milliseconds of a timer. */
+  /** A timer's duration in milliseconds. */
   readonly ms?: number;
-  /** Workflow id of a child. */
+  /** A child's workflow id. */
   readonly id?: string;
 }
 
-/** An event that exists because the workflow code produced a command. */
+/** An event caused by a command from workflow code. */
 export interface CommandEvent extends CommandView {
   readonly eventId: number;
-  /** As in Temporal's tools: `ActivityTaskScheduled`. */
+  /** The name that Temporal's tools use, such as `ActivityTaskScheduled`. */
   readonly eventType: string;
   /** Event id of the completed workflow task that produced it. */
   readonly task: number;
 }
 
-/** Kinds by the event's attributes, with the field that contains the name. */
+/** The kind for each attributes field, with a function that reads the name. */
 const EVENTS: { readonly [attributes: string]: readonly [kind: string, name?: (of: Fields) => unknown] } = {
   activityTaskScheduledEventAttributes: ['activity', (of) => of['activityType']?.name],
   activityTaskCancelRequestedEventAttributes: ['cancellation of an activity'],
@@ -47,7 +47,7 @@ const EVENTS: { readonly [attributes: string]: readonly [kind: string, name?: (o
   workflowExecutionContinuedAsNewEventAttributes: ['continue-as-new'],
 };
 
-/** Kinds by the command's field. */
+/** The kind for each command field. */
 const COMMANDS: { readonly [field: string]: string } = {
   scheduleActivity: 'activity',
   requestCancelActivity: 'cancellation of an activity',
@@ -70,7 +70,7 @@ const COMMANDS: { readonly [field: string]: string } = {
 
 type Fields = Record<string, { readonly name?: unknown } | null | undefined>;
 
-/** The event as a command; undefined for an event that no workflow command caused. */
+/** Returns the event as a command, or undefined if no workflow command caused it. */
 export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   const [attributes, fields] =
     Object.entries(event).find(([name, value]) => name.endsWith('EventAttributes') && value != null) ?? [];
@@ -100,7 +100,7 @@ export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   };
 }
 
-/** `ActivityTaskScheduled`, by its attributes, because the type's number does not help a reader. */
+/** Returns an event type's name, such as `ActivityTaskScheduled`. Readers cannot use the type's number. */
 export function typeNameOf(event: HistoryEvent): string {
   const name = Object.entries(event).find(
     ([field, value]) => field.endsWith('EventAttributes') && value != null,
@@ -111,8 +111,8 @@ export function typeNameOf(event: HistoryEvent): string {
 }
 
 /**
- * The commands of one workflow task that leave an event, in order. A command that is scheduled and canceled in the same
- * task leaves none.
+ * Returns the commands of one workflow task that produce an event, in order. A command that is scheduled and canceled
+ * in the same task produces none.
  */
 export function lastingCommands(commands: readonly RecordedCommand[]): readonly RecordedCommand[] {
   const undone = new Set<RecordedCommand>();
@@ -140,7 +140,7 @@ export function commandView({ kind, name, id, summary, ms }: RecordedCommand): C
   };
 }
 
-/** Whether a command leads to this event, by the fields that a replay compares. */
+/** Whether a command matches this event in the fields that a replay compares. */
 export function leadsTo(command: CommandView, event: CommandView): boolean {
   return (
     command.kind === event.kind &&

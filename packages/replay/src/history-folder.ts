@@ -14,20 +14,20 @@ export interface UnloadedTarget {
   readonly error: HistoryError;
 }
 
-/** Names of history files. A manifest of golden histories is not one. */
+/** Whether a file name is a history's. The golden-history manifest is not a history. */
 export const isHistoryFile = (name: string): boolean =>
   /\.(json|bin|pb|binpb)$/.test(name) && !name.startsWith('.') && name !== 'manifest.json';
 
 /**
- * The histories in a folder, chain by chain: only one chain is in memory at a time. Files that are not histories are
- * listed with the reason.
+ * Yields a folder's histories chain by chain, so that only one chain is in memory at a time. A file that is not a
+ * history yields the reason.
  * @throws HistoryError `not_found` for a folder that cannot be read or has no history files
  */
 export async function* readHistoryFolder(folder: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
   for (const chain of await listHistoryFolder(folder)) yield readHistoryChain(chain);
 }
 
-/** Paths of the files of each chain in a folder, oldest run first. @throws HistoryError `not_found` */
+/** Returns the file paths of each chain in a folder, oldest run first. @throws HistoryError `not_found` */
 export async function listHistoryFolder(folder: string): Promise<readonly (readonly string[])[]> {
   const names = (
     await readdir(folder).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export async function listHistoryFolder(folder: string): Promise<readonly (reado
   return chains.map((chain) => chain.map((name) => join(folder, name)));
 }
 
-/** Reads one chain of {@link listHistoryFolder}. */
+/** Reads one chain from {@link listHistoryFolder}. */
 export async function readHistoryChain(paths: readonly string[]): Promise<LoadedTarget | UnloadedTarget> {
   try {
     const runs: LoadedRun[] = [];
@@ -59,7 +59,7 @@ function unreadable(folder: string): never {
   throw new HistoryError('not_found', `${folder} cannot be read.`);
 }
 
-/** Names of the files of each chain, oldest run first, without keeping any history. */
+/** Returns the file names of each chain, oldest run first, without keeping histories in memory. */
 async function chainsOfFiles(
   folder: string,
   names: readonly string[],
@@ -90,7 +90,7 @@ interface Head {
 }
 
 /**
- * Taken from the first event of a file. The text is searched, because parsing a history takes a hundred times as long.
+ * Reads a file's run ids from its first event. Searches the text, because parsing would take a hundred times as long.
  */
 async function headOf(path: string, name: string): Promise<Head> {
   const bytes = await readFile(path).catch(otherwise(Buffer.alloc(0)));
@@ -110,17 +110,17 @@ async function headOf(path: string, name: string): Promise<Head> {
   return { runId: field('originalExecutionRunId'), before: field('continuedExecutionRunId') };
 }
 
-/** Name of the golden-history list in its folder. */
+/** File name of a folder's golden-history manifest. */
 export const GOLDEN_MANIFEST = 'manifest.json';
 
-/** The list of golden histories: file names with their digests. */
+/** A golden-history manifest: file names with their digests. */
 export interface GoldenManifest {
   readonly v: 1;
-  /** SHA-256 of each file, in hexadecimal digits. */
+  /** SHA-256 of each file, in hex. */
   readonly histories: Readonly<Record<string, string>>;
 }
 
-/** A golden history that has changed since it was recorded. */
+/** A difference between a golden-history folder and its manifest. */
 export interface GoldenProblem {
   /** Name of the file. */
   readonly file: string;
@@ -129,8 +129,8 @@ export interface GoldenProblem {
 }
 
 /**
- * Adds runs to a folder of golden histories and to its manifest, which is created if missing. Nothing is overwritten.
- * @returns the names of the files
+ * Adds runs to a golden-history folder and its manifest, which is created if missing. Never overwrites a history.
+ * @returns the file names
  * @throws HistoryError `not_a_history` for a manifest that cannot be read
  */
 export async function recordGolden(folder: string, runs: readonly LoadedRun[]): Promise<readonly string[]> {
@@ -151,7 +151,7 @@ export async function recordGolden(folder: string, runs: readonly LoadedRun[]): 
   return names;
 }
 
-/** A name for the next workflow of this type in a folder: `productFilm-3`. */
+/** Returns the next free label for a workflow type in a folder, such as `productFilm-3`. */
 export async function nextLabel(folder: string, workflowType: string): Promise<string> {
   const { histories = {} } = (await readManifest(folder)) ?? {};
   const type = safe(workflowType);
@@ -161,7 +161,7 @@ export async function nextLabel(folder: string, workflowType: string): Promise<s
   return `${type}-${Math.max(0, ...taken.filter(Number.isFinite)) + 1}`;
 }
 
-/** Compares a folder with its manifest. @throws HistoryError when it has none */
+/** Compares a folder with its manifest. @throws HistoryError if the folder has none */
 export async function goldenProblems(folder: string): Promise<readonly GoldenProblem[]> {
   const manifest = await readManifest(folder);
   if (manifest === undefined)
@@ -198,7 +198,7 @@ async function readManifest(folder: string): Promise<GoldenManifest | undefined>
   }
   throw new HistoryError(
     'not_a_history',
-    `${join(folder, GOLDEN_MANIFEST)} is no manifest of golden histories.`,
+    `${join(folder, GOLDEN_MANIFEST)} is not a golden-history manifest.`,
   );
 }
 

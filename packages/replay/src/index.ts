@@ -1,6 +1,6 @@
 /**
- * Loads histories, shows what happened in them and replays them with the current code: the programmatic form of
- * `temporal-media replay`, for programs and tests. Needs `@temporalio/worker`.
+ * Loads histories, shows what happened in them and replays them with the current code: the API behind `temporal-media
+ * replay`, for programs and tests. Needs `@temporalio/worker`.
  *
  * @module
  */

@@ -10,11 +10,10 @@ interface Activation {
 /** Where a debugger stops. */
 interface Stop {
   /**
-   * `begin`: at the call of the workflow function; `read`: before a workflow task; `command`: at the place that issues
-   * commands.
+   * `begin`: at the workflow function call; `read`: before a workflow task; `command`: where the code issues commands.
    */
   readonly at: 'begin' | 'read' | 'command';
-  /** Event id of the start of the workflow task. */
+  /** Event id of the workflow task's start. */
   readonly task: number;
 }
 
@@ -29,7 +28,7 @@ interface SandboxGlobal {
   };
 }
 
-/** Runs inside the workflow sandbox, so it may not use anything from this module. */
+/** Runs inside the workflow sandbox, so it must not use anything from this module. */
 function install(stop: Stop): void {
   /* oxlint-disable no-debugger */
   const sandbox = globalThis as unknown as SandboxGlobal;
@@ -65,9 +64,9 @@ function install(stop: Stop): void {
 }
 
 /**
- * Replays a run in this thread under a debugger. It stops where the code issues the commands for an event's workflow
- * task, before the first workflow task that reads the event, or, without an event, at the start of the workflow.
- * Returns the SDK's replay result.
+ * Replays a run in this thread under a debugger. For an event, the debugger stops where the code issues the commands of
+ * the event's workflow task, or before the first workflow task that reads the event. Without an event, it stops at the
+ * start of the workflow. Returns the SDK's error if the run does not replay.
  */
 export async function inspectRun(
   bundle: WorkflowBundle,

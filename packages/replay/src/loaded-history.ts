@@ -8,12 +8,12 @@ export type HistoryErrorCode =
   | 'too_large'
   /** Events or bytes are missing. */
   | 'truncated'
-  /** Not a history, or a history in which payloads were replaced by their values. */
+  /** Not a history, or one whose payloads were replaced by decoded values. */
   | 'not_a_history'
-  /** A payload is encoded by a codec that is not configured here, or that refuses the payload. */
+  /** A payload's codec is not configured here, or it rejects the payload. */
   | 'encrypted';
 
-/** A history cannot be loaded. The message names the file or the workflow, and what to do. */
+/** Thrown when a history cannot be loaded. The message names the file or workflow and says what to do. */
 export class HistoryError extends Error {
   override readonly name = 'HistoryError';
 
@@ -32,13 +32,13 @@ export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | und
   return resetOf(history)?.baseRunId || started?.continuedExecutionRunId || undefined;
 }
 
-/** A run's id, taken from its history. A reset run contains the start event of the run that it was reset from. */
+/** Reads a run's id from its history. A reset run begins with the start event of the run that it was reset from. */
 export function ownRunId(history: History): string | undefined {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return resetOf(history)?.newRunId || started?.originalExecutionRunId || undefined;
 }
 
-/** The reset that began the run: the last one, because earlier resets are copied from the previous run. */
+/** The reset that began the run: the last in the history, because earlier ones were copied from the previous run. */
 function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: string | null } | undefined {
   const failed = events?.findLast(({ workflowTaskFailedEventAttributes }) =>
     Boolean(workflowTaskFailedEventAttributes?.newRunId),
@@ -74,21 +74,21 @@ export function isOver({ history }: Pick<LoadedRun, 'history'>): boolean {
 type Event = NonNullable<History['events']>[number];
 
 /**
- * An open activity as the server sees it: a history records an activity's start only when it ends. Milliseconds since
- * 1970.
+ * A pending activity as the server describes it, because a history records an activity's start only when the activity
+ * ends. Times are in milliseconds since 1970.
  */
 export interface PendingActivity {
   /** The activity's id in its run. */
   readonly activityId: string;
-  /** From 1. */
+  /** Number of the current attempt, from 1. */
   readonly attempt: number;
-  /** When a worker began this try; null if no worker has it. */
+  /** When a worker started this attempt; null if no worker has it. */
   readonly startedAt: number | null;
-  /** End of the previous try; null for the first. */
+  /** End of the previous attempt; null for the first. */
   readonly triedUntil: number | null;
-  /** Earliest time at which workers can take this try, if no worker has it; null: immediately. */
+  /** Earliest time at which a worker can start this attempt; null if a worker has it or the server gives no time. */
   readonly offeredAt: number | null;
-  /** Why the previous try failed. */
+  /** Why the previous attempt failed. */
   readonly lastFailure: NonNullable<Event['activityTaskStartedEventAttributes']>['lastFailure'];
 }
 
@@ -106,13 +106,13 @@ export interface LoadedRun {
   readonly decoded?: boolean;
   /** `temporal.api.history.v1.History`. Its payloads are decoded if a codec is configured. */
   readonly history: History;
-  /** When it was read from a server, in milliseconds since 1970; absent for a file. */
+  /** When the history was read from a server, in milliseconds since 1970; absent for a file. */
   readonly readAt?: number;
-  /** Open activities of a run that the user named by id; absent if the server was not queried. */
+  /** The run's open activities; absent if the server was not queried. */
   readonly pending?: readonly PendingActivity[];
 }
 
-/** The target of one argument: a workflow with all of its runs. */
+/** What one argument refers to: a workflow with all of its runs. */
 export interface LoadedTarget {
   /** The argument as given. For a query or a folder, the workflow id. */
   readonly target: string;
@@ -120,6 +120,6 @@ export interface LoadedTarget {
   readonly runs: readonly LoadedRun[];
   /** Child workflows, if requested. */
   readonly children?: readonly LoadedTarget[];
-  /** Watchers that polled the video, with the runs that the server still has; absent if it was not queried. */
+  /** Watchers that polled the video, with the runs that the server still has; absent if the server was not queried. */
   readonly watchers?: readonly LoadedTarget[];
 }

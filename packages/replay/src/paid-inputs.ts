@@ -19,7 +19,7 @@ const PAID: ReadonlySet<string> = new Set([
   WORKFLOW.runCampaign,
 ]);
 
-/** Fields that identify the caller but not what is bought. */
+/** Fields that identify the caller, not the purchase. */
 const OF_THE_CALLER: ReadonlySet<string> = new Set(['ancestors']);
 
 /** Maximum number of fields named per command. */
@@ -27,7 +27,7 @@ const MOST_FIELDS = 10;
 
 type Command = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>;
 
-/** Inputs of the paid commands of a run, as produced by the current code in a replay. */
+/** The inputs of a run's paid commands, as the current code produces them in a replay. */
 export class PaidInputs {
   readonly #given = new Map<string, readonly Payload[]>();
 
@@ -35,7 +35,7 @@ export class PaidInputs {
     this.#given.clear();
   }
 
-  /** Keeps what a workflow task has produced. */
+  /** Keeps the paid commands of one workflow task. */
   keep(commands: readonly Command[]): void {
     for (const { scheduleActivity: activity, startChildWorkflowExecution: child } of commands) {
       if (PAID.has(String(activity?.['activityType'])))
@@ -45,7 +45,7 @@ export class PaidInputs {
     }
   }
 
-  /** Where the inputs differ from the history. Only field names are shown, never texts. */
+  /** Returns the inputs that differ from the history. Contains field names, never values. */
   differences({ events }: History): readonly Omit<InputDifference, 'at'>[] {
     return (events ?? []).flatMap((event) => {
       const activity = event.activityTaskScheduledEventAttributes;
@@ -77,7 +77,7 @@ export function isCommandOf(
 
 const payloadsOf = (value: unknown): readonly Payload[] => (Array.isArray(value) ? (value as Payload[]) : []);
 
-/** The first argument is the input of everything here; undefined if it is not JSON. */
+/** Parses the first argument, which is every paid command's input. Undefined if it is not JSON. */
 function valuesOf([payload]: readonly Payload[]): unknown {
   try {
     return JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8'));
@@ -88,8 +88,8 @@ function valuesOf([payload]: readonly Payload[]): unknown {
 }
 
 /**
- * Paths of the differences, such as `request.prompt`. A creation key is built from ids, so in a redacted history, which
- * replaces ids, it proves nothing.
+ * Returns the paths that differ, such as `request.prompt`. Ignores creation keys in redacted histories: keys are built
+ * from ids, and redaction replaces ids.
  */
 function differing(given: unknown, recorded: unknown, path: string): readonly string[] {
   if (isObject(given) && isObject(recorded)) {
@@ -104,7 +104,7 @@ function differing(given: unknown, recorded: unknown, path: string): readonly st
   return JSON.stringify(given) === JSON.stringify(recorded) ? [] : [path];
 }
 
-/** As `history export --redact` writes it. */
+/** The form that `history export --redact` writes. */
 const REDACTED = /redacted-\d/;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

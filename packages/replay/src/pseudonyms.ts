@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { milliseconds } from 'temporal-media/internal/domain/shape';
 
-/** Numbers, lists of numbers, times and durations identify nobody, and the code computes with them. */
+/** Whether a text can stay: numbers, times and durations identify nobody, and the code computes with them. */
 const isPlain = (text: string): boolean =>
   PLAIN.some((form) => form.test(text)) || milliseconds(text) !== undefined;
 
@@ -10,20 +10,20 @@ const PLAIN = [
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
-/** Texts that the code may check the form of: digests and artifact names. */
+/** Digests and UUIDs: the code may check their form. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Replaces texts, equal ones with equal ones. Words from the code remain. */
+/** Replaces texts with pseudonyms, equal texts with the same one. Keeps words from the code. */
 export class Pseudonyms {
   readonly #known = new Map<string, string>();
-  /** Texts that remain everywhere, even if they contain the id. */
+  /** Texts that are never replaced, even if they contain the id. */
   readonly #kept = new Set<string>();
   readonly #literals: ReadonlySet<string>;
 
   /**
-   * @param code with literals to keep
-   * @param id that other ids contain, such as the ids of children
+   * @param code whose literals are kept
+   * @param id the workflow id, which other ids may contain
    */
   constructor(
     code: string,
@@ -32,13 +32,13 @@ export class Pseudonyms {
     this.#literals = literalsOf(code.slice(0, code.lastIndexOf('//# sourceMappingURL')));
   }
 
-  /** From now on, keeps this text: a server-generated id, or the value of a field that the user wants to see. */
+  /** Exempts a text from replacement: a server-generated id, or the value of a field that the user wants to see. */
   keep(text: string): void {
     this.#kept.add(text);
     this.#known.set(text, text);
   }
 
-  /** From now on, replaces the id with this name. */
+  /** Sets the name that replaces the id. */
   label(name: string): void {
     this.#known.set(this.id, name);
   }
@@ -64,7 +64,10 @@ export class Pseudonyms {
     return isPlain(text) ? text : this.word(text);
   }
 
-  /** Replaces this id or name, unless it is a word from the code. A number may be an order number. */
+  /**
+   * Replaces this id or name, unless it is a word from the code. Replaces numbers too, which may be a caller's order
+   * numbers.
+   */
   word(text: string): string {
     if (text === '' || this.#kept.has(text) || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
@@ -75,7 +78,7 @@ export class Pseudonyms {
     return this.hidden(text);
   }
 
-  /** Replaces this text, whatever it is. */
+  /** Replaces this text unconditionally. */
   hidden(text: string): string {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
@@ -85,7 +88,7 @@ export class Pseudonyms {
     return made;
   }
 
-  /** Keeps the form that the code may parse. */
+  /** Makes a replacement. Keeps the forms that the code may parse. */
   #make(text: string, name: string): string {
     if (text.startsWith('artifact:sha256/'))
       return text.replace(DIGEST, (digest) => this.hidden(digest)).slice(0, 'artifact:sha256/'.length + 64);
@@ -102,7 +105,7 @@ export class Pseudonyms {
     return name;
   }
 
-  /** The parts around an id: separators, numbers and words from the code. */
+  /** Replaces the text before or after an id, except separators, numbers and words from the code. */
   #part(text: string): string {
     return text
       .split(/([^A-Za-z0-9_]+)/)
@@ -115,7 +118,7 @@ export class Pseudonyms {
   }
 }
 
-/** Quoted texts, names of functions and fields, and parts of templates. */
+/** Returns quoted texts, function and field names, and parts of templates. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
   for (const [, , text] of code.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');

@@ -4,12 +4,14 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 import { historyFromJson, historyFromProtobuf } from './history-codec';
 import { HistoryError, type LoadedRun, ownRunId } from './loaded-history';
 
-/** Maximum file size in bytes: a server ends a workflow at 50 MB of history, which is a third more in base64. */
+/**
+ * Maximum file size in bytes. A server terminates a workflow at 50 MB of history, which base64 makes a third larger.
+ */
 export const MOST_BYTES = 128 * 1024 * 1024;
 
 /**
  * Reads a history file: the JSON of the Temporal CLI, of the UI's download or of the SDK's historyToJSON, or protobuf.
- * Payloads remain as in the file.
+ * Leaves payloads as they are in the file.
  * @throws HistoryError
  */
 export async function readHistoryFile(path: string): Promise<LoadedRun> {
@@ -20,7 +22,7 @@ export async function readHistoryFile(path: string): Promise<LoadedRun> {
     if (size > MOST_BYTES)
       throw new HistoryError(
         'too_large',
-        `${name} has ${Math.ceil(size / 1024 / 1024)} MiB. A Temporal server keeps no history of more than 50 MB, so a history file has at most ${MOST_BYTES / 1024 / 1024} MiB.`,
+        `${name} is ${Math.ceil(size / 1024 / 1024)} MiB. A Temporal server limits a history to 50 MB, so a history file is never larger than ${MOST_BYTES / 1024 / 1024} MiB.`,
       );
     bytes = await readFile(path);
   } catch (error) {
@@ -40,13 +42,13 @@ export function parseHistory(bytes: Uint8Array, name: string): History {
   return history;
 }
 
-/** Protobuf begins with the tag of the field `events`, which is a line feed, and the length of the first event. */
+/** A protobuf history begins with the tag of the field `events`, which is a line feed, and the first event's length. */
 function isJson(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('utf8');
   return /^\uFEFF?\s*(?:[[{"]|null\b)/.test(start) && !isProtobuf(bytes);
 }
 
-/** An event's first field is its id, which is small. */
+/** An event's first field is its id, and the first id is 1. */
 function isProtobuf(bytes: Uint8Array): boolean {
   return bytes[0] === 0x0a && [2, 3, 4].some((at) => bytes[at] === 0x08 && bytes[at + 1] === 0x01);
 }
@@ -70,24 +72,24 @@ function parseJson(bytes: Uint8Array, name: string): History {
   if (!Array.isArray(events))
     throw new HistoryError(
       'not_a_history',
-      `${name} is JSON, but no history: it has no list of events. ${HOW_TO_EXPORT}`,
+      `${name} is JSON but not a history: it has no list of events. ${HOW_TO_EXPORT}`,
     );
   if (events.some(hasValuesAsPayloads))
     throw new HistoryError(
       'not_a_history',
-      `${name} has values in the place of payloads, which no replay can read. Export it again without decoding: in the UI with "Decode Event History" off, with the Temporal CLI with --no-json-shorthand-payloads.`,
+      `${name} contains decoded values instead of payloads, so it cannot be replayed. Export it again without decoding: turn off "Decode Event History" in the UI, or pass --no-json-shorthand-payloads to the Temporal CLI.`,
     );
   try {
     return historyFromJson({ events });
   } catch (error) {
     throw new HistoryError(
       'not_a_history',
-      `${name} has events that are not those of a Temporal history (${firstLine(error)}).`,
+      `${name} has events that are not valid in a Temporal history (${firstLine(error)}).`,
     );
   }
 }
 
-/** V8 reports the position of an error, or the end of the input. */
+/** V8 reports an error's position or the end of the input. */
 function isAtEnd(message: string, text: string): boolean {
   const position = /at position (\d+)/.exec(message)?.[1];
   return /end of JSON input|Unterminated string/.test(message) || Number(position) >= text.length;
@@ -136,23 +138,26 @@ function checkEvents({ events }: History, name: string): void {
   const [first] = events ?? [];
   if (first === undefined) throw new HistoryError('not_a_history', `${name} has no events. ${HOW_TO_EXPORT}`);
   if (!(Number(first.eventId) > 0))
-    throw new HistoryError('not_a_history', `${name} has events that are not those of a Temporal history.`);
+    throw new HistoryError(
+      'not_a_history',
+      `${name} has events that are not valid in a Temporal history: the first one has no event id.`,
+    );
   if (Number(first.eventId) !== 1)
     throw new HistoryError(
       'truncated',
       `${name} begins with event ${Number(first.eventId)}: the events before it are missing.`,
     );
   if (first.workflowExecutionStartedEventAttributes == null)
-    throw new HistoryError('not_a_history', `${name} does not begin with the start of a workflow.`);
+    throw new HistoryError('not_a_history', `${name} does not begin with a WorkflowExecutionStarted event.`);
   for (const [index, event] of (events ?? []).entries())
     if (Number(event.eventId) !== index + 1)
       throw new HistoryError(
         'truncated',
-        `${name} lacks events: ${index} is followed by ${Number(event.eventId)}.`,
+        `${name} is missing events: event ${index} is followed by event ${Number(event.eventId)}.`,
       );
 }
 
-/** Describes a history's run. @param source name of the file, or `server` */
+/** Returns a history as a loaded run. @param source name of the file, or `server` */
 export function runOf(
   history: History,
   source: string,

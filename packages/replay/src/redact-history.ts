@@ -15,11 +15,11 @@ import { type LoadedRun } from './loaded-history';
 import { Pseudonyms } from './pseudonyms';
 import { versionIn } from './verdict';
 
-/** Assigned by the SDK in command order. */
+/** Form of the ids that the SDK assigns in command order. */
 const COUNTED = /^\d{1,6}$/;
 /**
- * Fields that may keep their text, each in the form that the server or the SDK generates. A text in any other form was
- * chosen by someone. Every other text in an event is replaced, even in fields that do not exist yet.
+ * Fields that keep their text if it has the form that the server or the SDK generates. Text in any other form was
+ * chosen by a person. All other text in an event is replaced, even in fields that future servers add.
  */
 const KEPT: Readonly<Record<string, RegExp>> = {
   timerId: COUNTED,
@@ -30,7 +30,7 @@ const KEPT: Readonly<Record<string, RegExp>> = {
 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The name that a workflow generates for a paid activity: random, and generated again in a replay. */
+/** Fields with the random name that a workflow generates for a paid activity. A replay generates the same name. */
 const RANDOM: ReadonlySet<string> = new Set(['sender']);
 
 /** Map keys and marker field names that the SDK writes and reads. */
@@ -56,7 +56,7 @@ const WORDS_OF_THE_SDK: readonly string[] = [
 /** Fields with text that a person wrote, even if it happens to be a word from the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
-/** Fields that no replay needs: addresses with headers, and display texts. */
+/** Fields that a replay does not need: addresses with headers, and display texts. */
 const DROPPED: ReadonlySet<string> = new Set([
   'completionCallbacks',
   'links',
@@ -80,11 +80,11 @@ const SEARCH_TYPES: readonly string[] = [
   'Bool',
   'Datetime',
 ];
-/** What the server writes for a Datetime, with its quotes. */
+/** A Datetime value as the server writes it, in quotes. */
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
- * Payload fields that a redacted history may keep in the clear: facts about an order, never its prompt or an address.
+ * Payload fields that a redacted history may keep as they are: facts about an order, never its prompt or an address.
  */
 export const KEEPABLE = [
   'model',
@@ -97,10 +97,7 @@ export const KEEPABLE = [
   'status',
 ] as const;
 
-/**
- * The allowed form of such a field. Anything else in a field with this name may be a sentence, or an address with its
- * signature.
- */
+/** The form that a kept value must have. Any other text could be a sentence, or an address with a signature. */
 const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
 
 /** Options for what a redacted history keeps. */
@@ -112,10 +109,9 @@ export interface RedactOptions {
 }
 
 /**
- * Returns a history that does not reveal what was made, by whom and where, and that replays as before. Keeps literals
- * of the workflow code, which the code may compare, and this package's reasons. Replaces all other texts, equal ones
- * with equal ones. Keeps numbers, times, durations and the structure, and keeps the workflow id consistent inside other
- * ids.
+ * Returns a history that replays as before but does not reveal what was made, by whom or where. Keeps the workflow
+ * code's literals, which the code may compare, and this package's reasons. Also keeps numbers, times, durations and the
+ * structure. Replaces all other texts, equal ones with the same pseudonym, including the workflow id inside other ids.
  * @param code the bundle's code
  */
 export function redactHistory(
@@ -136,7 +132,7 @@ export function redactHistory(
   }
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
-  // Summaries of our workflows do not reveal content. A start's summary is the caller's.
+  // Our workflows' summaries do not reveal content. A start event's summary comes from the caller.
   const isOurs = isMediaWorkflow(run.workflowType);
   for (const event of history.events ?? [])
     redaction.apply(
@@ -146,14 +142,14 @@ export function redactHistory(
   return { ...run, workflowId: names.word(run.workflowId), history: history satisfies History };
 }
 
-/** The part of the workflow id that other ids share: the ids of children contain their parent's id. */
+/** The part of the workflow id that other ids share: a child's id contains its parent's. */
 function commonId({ workflowId, history }: LoadedRun): string {
   const parent =
     history.events?.[0]?.workflowExecutionStartedEventAttributes?.parentWorkflowExecution?.workflowId ?? '';
   return parent !== '' && workflowId.includes(parent) ? parent : workflowId;
 }
 
-/** Run ids: workflow code compares them, and a server generates them randomly. */
+/** Yields run ids, which can stay: workflow code compares them, and the server generates them randomly. */
 function* serverIds(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   for (const [field, inner] of Object.entries(value))
@@ -180,7 +176,7 @@ class Redaction {
     if (value instanceof Uint8Array) return new Uint8Array();
     if (typeof value !== 'object' || value === null || isLong(value)) return value;
     if (isPayload(value)) return this.#payload(value);
-    // A message has its own class.
+    // A plain object is a map: a protobuf message has its own class.
     if (Object.getPrototypeOf(value) === Object.prototype)
       return Object.fromEntries(
         Object.entries(value).map(([name, inner]) => [this.names.word(name), this.#of('', inner)]),
@@ -197,7 +193,7 @@ class Redaction {
   #payload(payload: Payload): Payload {
     const given = encodingOf(payload);
     const encoding = ENCODINGS.has(given) ? given : encodingTypes.METADATA_ENCODING_RAW;
-    // Workflow code can read a search attribute, and the SDK decodes it by this type.
+    // Workflow code can read a search attribute, and the SDK uses this type to decode it.
     const type = Buffer.from(payload.metadata?.[SEARCH_TYPE] ?? []).toString();
     const metadata = {
       [METADATA_ENCODING_KEY]: Buffer.from(encoding),
@@ -207,7 +203,7 @@ class Redaction {
     if (isTime) return { metadata, data: payload.data ?? null };
     if (payload.data == null || payload.data.length === 0) return { metadata, data: payload.data ?? null };
     const value = jsonOf(payload);
-    // Nothing unreadable is kept.
+    // Data that cannot be read is not kept.
     const data = value === undefined ? 'redacted' : JSON.stringify(this.names.in(value));
     return { metadata, data: Buffer.from(data) };
   }
@@ -229,7 +225,7 @@ function jsonOf(payload: Payload): unknown {
   }
 }
 
-/** The texts of these fields, at any depth. */
+/** Yields the texts of these fields at any depth. */
 function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value))
@@ -237,13 +233,13 @@ function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string
     else yield* textsOf(inner, fields);
 }
 
-/** From a memo, only this package's version, for the reader of the report. */
+/** Keeps only this package's version from a memo, because reports show it. */
 function keptOf(memo: Parameters<typeof versionIn>[0]): object {
   const version = versionIn(memo);
   return { fields: version === null ? {} : { [VERSION_MEMO]: defaultPayloadConverter.toPayload(version) } };
 }
 
-/** An empty value of the same kind, so that the field still exists. */
+/** Returns an empty value of the same kind, so that the field still exists. */
 function emptied(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (Array.isArray(value)) return [];
@@ -252,7 +248,7 @@ function emptied(value: unknown): unknown {
   return indexedFields === undefined ? null : { indexedFields: {} };
 }
 
-/** A number of 64 bits. */
+/** Whether a value is a 64-bit integer. */
 const isLong = (value: object): boolean => 'low' in value && 'high' in value;
 
 /** The service client's causes for creates with an unknown outcome. */

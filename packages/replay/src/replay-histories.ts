@@ -11,30 +11,30 @@ import { isCommandOf, PaidInputs } from './paid-inputs';
 import { type RecordedCommand, RECORDER, ReplayWorker, withRecorder } from './replay-worker';
 import { divergenceOf, SDK, SourceLocations, type Verdict, type WrittenBy, writtenBy } from './verdict';
 
-/** Whose code replays. */
+/** Which code to replay with. */
 export interface CodeOptions {
   /** File with the user's workflows, which are bundled with this package's workflows. */
   readonly workflowsPath?: string;
-  /** An existing bundle. */
+  /** Path of an existing bundle. */
   readonly bundlePath?: string;
 }
 
 /**
- * The current code: the user's workflows with ours, a bundle, or only this package's workflows.
+ * Loads the code to replay with: the user's workflows with ours, a bundle, or only this package's workflows.
  * @throws the bundler's error, or a file system error if the bundle cannot be read
  */
 export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}): Promise<ReplayCode> {
   if (bundlePath !== undefined) {
     const code = await readFile(bundlePath, 'utf8');
     if (!code.includes('__TEMPORAL__') || !code.includes('//# sourceMappingURL=data:'))
-      throw new Error('The file is no bundle of bundleWorkflowCode.');
+      throw new Error('The file is not a bundle that bundleWorkflowCode created.');
     return { bundle: { code } };
   }
   if (workflowsPath !== undefined) {
-    // The bundler's own message would be different.
+    // Fails with a file system error, which is clearer than the bundler's.
     await access(workflowsPath);
     const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
-    // Importing it loads everything that a worker needs.
+    // Required here because it loads everything that a worker needs.
     const { MediaPlugin } = require('temporal-media/plugin') as typeof Plugin;
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
@@ -55,7 +55,7 @@ async function shippedCode(): Promise<{ readonly code: string } | undefined> {
   return { code: await readFile(workflowBundle.codePath, 'utf8') };
 }
 
-/** The verdict about one run. */
+/** One run's verdict. */
 export interface ReplayedRun {
   /** The run that was replayed. */
   readonly run: LoadedRun;
@@ -136,7 +136,10 @@ function withoutReplay(
   return done === true ? undefined : no('not_started');
 }
 
-/** The verdict about a run with the same commands, including the places of commands with different inputs. */
+/**
+ * Returns the verdict on a run with the same commands, including the source locations of commands with different
+ * inputs.
+ */
 async function compared(
   run: LoadedRun,
   explainer: Explainer,
@@ -156,11 +159,14 @@ async function compared(
   return { verdict: 'inputs_differ', writtenBy: by, differences: placed };
 }
 
-/** This package's code, as named in source maps. The caller decides what a call buys. */
+/**
+ * This package's code, as named in source maps. Differing inputs come from the caller's code, so its locations are
+ * shown.
+ */
 const ROOT = dirname(require.resolve('temporal-media/package.json'));
 const OF_PACKAGE = ['temporal-media/', join(ROOT, 'src/'), join(ROOT, 'lib/')];
 
-/** Replays a run that did not pass again, with the recorder. */
+/** Replays a failed run again with the recorder. */
 async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, failed: Error): Promise<Verdict> {
   const { error = failed, commands } = await explainer.record(run);
   const detail = quoted(error.message, 'message') ?? error.message;
@@ -179,7 +185,7 @@ async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, fail
       };
 }
 
-/** A field of the failure that the SDK writes into its message. */
+/** Extracts a failure's field from the SDK's message. */
 function quoted(text: string, field: 'message' | 'stack_trace'): string | undefined {
   return new RegExp(`\\b${field}: "((?:[^"\\\\]|\\\\.)*)"`)
     .exec(text)?.[1]
@@ -217,7 +223,7 @@ class Explainer {
     return { error: await this.#recording.replay(run), commands: this.#commands };
   }
 
-  /** The workflow code locations in a stack. */
+  /** Finds workflow code locations in stacks. */
   get locations(): SourceLocations {
     return (this.#locations ??= new SourceLocations(this.bundle.code));
   }
@@ -227,7 +233,7 @@ class Explainer {
   }
 }
 
-/** Feeds runs to one worker, each on request, and starts the worker with the first run. */
+/** Feeds runs to one worker on demand. Starts the worker with the first run. */
 class OneByOne {
   #results: AsyncIterableIterator<ReplayResult> | undefined;
   #given: HistoryAndWorkflowId | undefined;
@@ -238,7 +244,7 @@ class OneByOne {
     ) => AsyncIterableIterator<ReplayResult>,
   ) {}
 
-  /** @returns why the run does not replay */
+  /** @returns the error if the run does not replay */
   async replay({ workflowId, history }: LoadedRun): Promise<Error | undefined> {
     this.#given = { workflowId, history };
     this.#results ??= this.start(this.#runs());
@@ -250,7 +256,7 @@ class OneByOne {
     await this.#results?.return?.();
   }
 
-  /** Advanced only by `next`, so that the next run is available. */
+  /** Advances only on `next`, when the next run has been set. */
   async *#runs(): AsyncGenerator<HistoryAndWorkflowId> {
     for (let run = this.#given; run !== undefined; run = this.#given) {
       this.#given = undefined;

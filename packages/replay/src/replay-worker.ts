@@ -2,8 +2,8 @@ import { Worker } from '@temporalio/worker';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
 
 /**
- * Records which commands the current code produces in a replay, and where. It is appended to a bundle's code, because
- * this works for every bundle, including existing ones, and changes no command.
+ * Records which commands the current code produces in a replay, and where. The recorder is appended to a bundle's code,
+ * which works for every bundle, including existing ones, and does not change commands.
  *
  * @module
  */
@@ -13,25 +13,25 @@ export const RECORDER = 'temporalMediaReplay';
 
 /** One command as the workflow code produced it. */
 export interface RecordedCommand {
-  /** Event id of the start of the workflow task that produced the command. */
+  /** Event id of the start of the command's workflow task. */
   readonly task: number;
-  /** Field of the command: `scheduleActivity`, `startTimer`, … */
+  /** The command's field: `scheduleActivity`, `startTimer`, … */
   readonly kind: string;
-  /** The command's number in the workflow; for a cancellation, the number of the canceled command. */
+  /** The command's sequence number in the workflow; for a cancellation, the canceled command's number. */
   readonly seq: number | null;
-  /** Type of the activity, child or operation; id of the patch; name of the signal. */
+  /** Activity, child or operation type, patch id, or signal name. */
   readonly name: string | null;
   /** Workflow id of a child or of a signal's receiver. */
   readonly id: string | null;
-  /** Milliseconds of a timer. */
+  /** A timer's duration in milliseconds. */
   readonly ms: number | null;
   /** The payload of the command's summary. */
   readonly summary: Uint8Array | null;
-  /** A stack as V8 writes it, with source locations. */
+  /** V8's stack trace, with source locations. */
   readonly stack: string;
 }
 
-/** Fields of every command that do not identify its kind. */
+/** A command's fields. One of them identifies its kind. */
 type Command = Record<string, Record<string, unknown> | null | undefined>;
 
 interface SandboxGlobal {
@@ -45,10 +45,10 @@ interface SandboxGlobal {
   };
 }
 
-/** Runs inside the workflow sandbox, so it may not use anything from this module. */
+/** Runs inside the workflow sandbox, so it must not use anything from this module. */
 function install(sink: string): void {
   const sandbox = globalThis as unknown as SandboxGlobal;
-  // SDK frames lie between a command and its workflow's code.
+  // Many SDK frames separate a command from the workflow code that issued it.
   Error.stackTraceLimit = 60;
   const { importInterceptors, ...rest } = sandbox.__TEMPORAL__;
   const number = (value: unknown): number | null => (value == null ? null : Number(value));
@@ -103,15 +103,12 @@ function install(sink: string): void {
 
 const SOURCE_MAP = '\n//# sourceMappingURL=';
 
-/** A bundle's code with the recorder added. */
+/** Returns a bundle's code with the recorder appended. */
 export function withRecorder(code: string): string {
   return appended(code, install, RECORDER);
 }
 
-/**
- * Adds a call to the end of a bundle, which runs when the bundle is loaded into a sandbox. Its source map remains
- * valid, because no line moves.
- */
+/** Appends a call that runs when a sandbox loads the bundle. The source map stays valid, because no line moves. */
 export function appended<Value extends string | object>(
   code: string,
   call: (value: Value) => void,
@@ -124,15 +121,15 @@ export function appended<Value extends string | object>(
 type Creating = Parameters<(typeof Worker)['createWorkflowCreator']>;
 
 /**
- * A replay worker without three features that slow replays down and do not affect determinism: a thread that limits the
- * time of each sandbox call, which costs more than the call itself; a stack trace for each promise; and a search
+ * A replay worker without three features that slow replays down and do not affect determinism: a thread that enforces a
+ * time limit on each sandbox call, which costs more than the call itself; a stack trace for each promise; and a search
  * through each workflow task's payloads for data to decode. A loaded history's payloads are already decoded.
  */
 export class ReplayWorker extends Worker {
   protected static override async createWorkflowCreator(
     ...[bundle, options, logger]: Creating
   ): ReturnType<(typeof Worker)['createWorkflowCreator']> {
-    // Without a limit, the sandbox is called without a thread.
+    // Without a time limit, the SDK calls the sandbox without a thread.
     const unlimited = { ...options, isolateExecutionTimeoutMs: undefined } as unknown as Creating[1];
     const creator = await super.createWorkflowCreator(bundle, unlimited, logger);
     globalHandlers.uninstall();
@@ -152,8 +149,8 @@ export class ReplayWorker extends Worker {
     return created;
   }
 
-  /** Receives the commands of each workflow task. */
+  /** Receives each workflow task's commands. */
   protected keep(_commands: readonly object[]): void {
-    // Only a comparison needs the commands.
+    // Only a subclass that compares inputs needs the commands.
   }
 }

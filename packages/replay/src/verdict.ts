@@ -19,15 +19,15 @@ import { decoded } from './timeline/failure-facts';
 export interface SourceLocation {
   /** As named in the bundle's source map; this package's code as `temporal-media/src/…`. */
   readonly file: string;
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly line: number;
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly column: number;
   /** The function, if it has a name. */
   readonly in: string | null;
 }
 
-/** Code of the SDK and of the bundler, which readers are not looking for. */
+/** SDK and bundler code, which readers are not looking for. */
 const NOT_THEIRS = /(^|[\\/])node_modules[\\/]@temporalio[\\/]|(^|[\\/])webpack[\\/]/;
 
 const FRAME = /^\s*at (?:(?:async )?(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
@@ -46,7 +46,7 @@ export class SourceLocations {
     this.#map = new SourceMap(payload);
   }
 
-  /** Innermost first. */
+  /** Returns the workflow code locations in a stack, innermost first. */
   of(stack: string): readonly SourceLocation[] {
     return stack.split('\n').flatMap((frame) => {
       const [, name, file, line, column] = FRAME.exec(frame) ?? [];
@@ -67,7 +67,7 @@ export class SourceLocations {
   }
 }
 
-/** Without the prefix that bundlers add to a path. */
+/** Removes the prefix that bundlers add to a path. */
 const readable = (file: string): string => file.replace(/^webpack:\/\/[^/]*\//, '').replace(/^file:\/\//, '');
 
 type Fields = Readonly<Record<string, Payload>>;
@@ -75,7 +75,7 @@ type Fields = Readonly<Record<string, Payload>>;
 /** This SDK's name in histories. */
 export const SDK = 'temporal-typescript';
 
-/** Who wrote a history, and started it. */
+/** Reads who wrote a history and who started its workflow. */
 export function writtenBy(history: History): WrittenBy {
   let name = 'unknown';
   let sdk: string | null = null;
@@ -101,18 +101,18 @@ export function writtenBy(history: History): WrittenBy {
 
 const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
 
-/** The version of this package in a memo; null if another client wrote it. */
+/** Reads this package's version from a memo; null if another client wrote it. */
 export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
-  // Undefined for a memo from another codec or another program.
+  // Undefined for a memo from another codec or program.
   const version = decoded(memo?.fields?.[VERSION_MEMO]);
   return typeof version === 'string' && VERSION.test(version) ? version : null;
 }
 
 /**
- * Finds the first event that the code does not lead to. The SDK compares a workflow task when it reads the next task's
+ * Finds the first event that the code does not produce. The SDK compares a workflow task when it reads the next task's
  * events, so the last task that ran is the one that differs. The SDK's message names an event, but not always the
  * first, and never the command.
- * @param commands of the whole replay
+ * @param commands all commands of the replay
  * @param detail the SDK's message
  */
 export function divergenceOf(
@@ -170,13 +170,13 @@ function tasksOf({ events }: History): readonly Task[] {
   );
 }
 
-/** `HistoryEvent(id: 7, ActivityTaskScheduled)`. */
+/** Reads the event id from a message such as `HistoryEvent(id: 7, ActivityTaskScheduled)`. */
 function eventIdIn(detail: string): number | undefined {
   const id = /HistoryEvent\(id: (\d+)/.exec(detail)?.[1];
   return id === undefined ? undefined : Number(id);
 }
 
-/** The task that issued this event's command. */
+/** Returns the start of the task that issued the event's command. */
 function startOf(eventId: number | undefined, tasks: readonly Task[]): number | undefined {
   return tasks.find(({ events }) => events.some((event) => event.eventId === eventId))?.started;
 }
@@ -219,7 +219,7 @@ export interface WrittenBy {
 
 /** Where the current code diverges from a history. */
 export interface Divergence {
-  /** The first event that the code does not lead to; null if the history has no event for what the code does. */
+  /** The first event that the code does not produce; null if the code does something that the history does not have. */
   readonly event: ({ readonly eventId: number; readonly eventType: string } & CommandView) | null;
   /** What the code did instead; null if it did nothing. */
   readonly produced: CommandView | null;
@@ -227,7 +227,7 @@ export interface Divergence {
   readonly at: readonly SourceLocation[];
   /** Whether `at` is the location of `produced`, not of the command before it. */
   readonly atProduced: boolean;
-  /** What the SDK says. */
+  /** The SDK's message. */
   readonly detail: string;
 }
 
@@ -243,9 +243,9 @@ export interface InputDifference {
 
 /** How the replay of one run ended. */
 export type Verdict =
-  /** Every command matches, as far as the history goes. */
+  /** Every command in the history matches. */
   | { readonly verdict: 'identical'; readonly writtenBy: WrittenBy }
-  /** The commands are the same, but some paid ones have different inputs: what is bought differs. */
+  /** The commands are the same, but some paid ones have different inputs, so the code would buy something else. */
   | {
       readonly verdict: 'inputs_differ';
       readonly writtenBy: WrittenBy;
@@ -260,8 +260,8 @@ export type Verdict =
       readonly at: readonly SourceLocation[];
     }
   /**
-   * Nothing to compare: another SDK wrote the history, the code has no such workflow, or no workflow task is completed
-   * yet.
+   * Nothing to compare: another SDK wrote the history, the code has no such workflow, or it has no completed workflow
+   * task.
    */
   | {
       readonly verdict: 'not_replayed';

@@ -26,7 +26,7 @@ export const GALLERY_SCRIPT = `'use strict';
         pager.append(link);
       }
 
-  // A visible video loads its first frame; one that leaves the view unplayed releases it.
+  // A visible video loads its first frame; a video that leaves the view unplayed releases it.
   const sight = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (isIntersecting === (target.preload === 'metadata') || !target.paused || target.currentTime > 0) continue;
@@ -95,15 +95,15 @@ export const GALLERY_SCRIPT = `'use strict';
 
   const toneOf = new Map(gallery.outcomes.map(([outcome, , tone]) => [outcome, tone]));
   const SIGNS = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-  // What the row brought: its key, prompt, message, ids and values, and none of the page's own words.
+  // The row's own text: its key, prompt, message, ids and values, without the page's labels.
   const textOf = (card) => [...card.matchAll(/(?:<bdi>|dir="auto">)([^<]*)/g)].map(([, text]) => text).join('\\n')
     .replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => SIGNS[name]);
 
   const say = () => {
     const isOver = place.step >= steps.length;
     more.hidden = isOver;
-    if (!filters.isSearch()) filters.say(total === 0 ? 'No row fits' : number(count) + ' of ' + number(total) + ' shown');
-    else if (isOver) filters.say(count === 0 ? 'No row found' : number(count) + ' found');
+    if (!filters.isSearch()) filters.say(total === 0 ? 'No matching rows' : number(count) + ' of ' + number(total) + ' shown');
+    else if (isOver) filters.say(count === 0 ? 'No rows found' : number(count) + ' found');
     else filters.say(number(count) + ' found in ' + number(searched) + ' of ' + number(total) + ' rows');
   };
   const showMore = async () => {
@@ -223,7 +223,7 @@ export const GALLERY_STYLE = `${PAGE_STYLE}body { max-width: 1560px; }
 .prompt.none { color: var(--soft); font-style: italic; }
 details.prompt summary { cursor: pointer; list-style-position: inside; }
 details.prompt[open] summary { color: transparent; font-size: 0; }
-details.prompt[open] summary::after { content: "Fold the prompt"; font-size: 13px; color: var(--accent); }
+details.prompt[open] summary::after { content: "Collapse the prompt"; font-size: 13px; color: var(--accent); }
 details.prompt p { max-height: 60vh; overflow: auto; }
 .facts { display: flex; flex-wrap: wrap; gap: 6px 20px; margin: 10px 0 6px; }
 dd small { color: var(--soft); }

@@ -23,13 +23,13 @@ export interface GalleryPageOptions {
   readonly currency: string | null;
 }
 
-/** File name without its extension: `page-0001`, and `page-0001-2` for a second part. */
+/** Returns a file name without its extension: `page-0001`, or `page-0001-2` for a second part. */
 function partName(page: number, part: number): string {
   return `page-${pageNumber(page)}${part === 0 ? '' : `-${part + 1}`}`;
 }
 
 /**
- * Writes a page's HTML and its data for the filters. Does not rewrite unchanged files.
+ * Writes a page's HTML and its filter data. Does not rewrite unchanged files.
  * @returns how many of the page's parts changed
  */
 export async function writeGalleryPage(
@@ -87,7 +87,7 @@ async function writePart(
   return { isNew: isNew || isNewData, unplanned };
 }
 
-/** JSON that is also valid in JavaScript of any version and safe inside an HTML page. */
+/** Returns JSON that is valid in every JavaScript version and safe inside an HTML page. */
 function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>\u2028\u2029]/g,
@@ -120,7 +120,7 @@ interface Part {
   readonly groups: RowGroups;
 }
 
-/** Values for the template of the first page; `campaign` is its title. */
+/** Values for the first page's template. `campaign` is its title. */
 interface IndexView {
   readonly campaign: string;
   readonly [name: string]: unknown;
@@ -198,7 +198,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
   };
 }
 
-/** For a campaign that is still running: as if the remaining rows were in progress. */
+/** Returns the campaign's tone. While it is running, the remaining rows count as in progress. */
 function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
   const isOpen = state === 'running' || (remaining ?? 0) > 0;
   return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);
@@ -210,10 +210,10 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   return [
     ...tile('rows in the manifest', plan?.rows ?? null),
     ...tile('completed', counts.completed ?? 0, 'good'),
-    ...tile('to look at', needingPerson(counts), 'bad'),
+    ...tile('needing attention', needingPerson(counts), 'bad'),
     ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
     ...tile('without a result yet', state === 'done' && remaining === 0 ? null : remaining),
-    ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),
+    ...tile('left out by the limit', plan !== null && plan.left > 0 ? plan.left : null),
     ...tile('not valid', plan !== null && plan.invalid > 0 ? plan.invalid : null, 'bad'),
   ];
 }
@@ -238,15 +238,15 @@ function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile
           amount('spent', budget.spent, 'good', 'the service reported usage'),
           amount('reserved', budget.reserved, 'wait', 'for rows in flight'),
           amount('under review', budget.review, 'bad', 'may have been charged'),
-          amount('free', budget.free, '', `of a budget of ${formatMoney(budget.total)}`),
+          amount('free', budget.free, '', `of a ${formatMoney(budget.total)} budget`),
         ];
   return [
     ...parts,
     {
-      name: 'of unknown price',
+      name: 'with unknown price',
       value: money.unknown === 1 ? '1 attempt' : `${count(money.unknown)} attempts`,
       tone: money.unknown > 0 ? 'bad' : '',
-      hint: 'unknown is not free',
+      hint: 'unknown does not mean free',
     },
   ];
 }
@@ -286,8 +286,9 @@ function sumOf(groups: RowGroups): number {
 }
 
 function issuesTitle(invalid: number, shown: number): string {
-  const rows = invalid === 1 ? '1 row of the manifest is not valid' : `${count(invalid)} rows are not valid`;
-  return shown < invalid ? `${rows}; the first ${shown} issues` : rows;
+  const rows =
+    invalid === 1 ? '1 manifest row is not valid' : `${count(invalid)} manifest rows are not valid`;
+  return shown < invalid ? `${rows} (first ${shown} issues)` : rows;
 }
 
 const count = (n: number): string => n.toLocaleString('en-US');

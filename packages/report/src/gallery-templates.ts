@@ -4,20 +4,20 @@ import { GALLERY_SCRIPT, GALLERY_STYLE } from './gallery-assets';
 import { type RowCard } from './row-card';
 
 /**
- * One row of a campaign. Every `<%=` escapes: prompts, keys, models and service text are untrusted. Inline styles and
- * handlers are not possible: the pages' Content-Security-Policy forbids them.
+ * A campaign row's card. Every `<%=` escapes, because prompts, keys, models and service text are untrusted. The pages'
+ * Content-Security-Policy forbids inline styles and handlers.
  */
 const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
 <% if (it.video) { %><div class="media"><video controls playsinline preload="none" src="<%= it.video.path %>" aria-label="<%= it.video.label %>"></video></div>
 <% } else if (it.images.length) { %><div class="media images<%= it.images.length > 1 ? ' several' : '' %>"><% it.images.forEach((image) => { %><a href="<%= image.path %>"><img loading="lazy" decoding="async" src="<%= image.path %>" alt="<%= image.alt %>"></a><% }) %></div>
 <% } else if (it.trouble) { %><div class="trouble"><p class="why"><% if (it.reason) { %><code><bdi><%= it.reason %></bdi></code> <% } %><%= it.trouble.meaning %></p><% if (it.message) { %><blockquote dir="auto"><%= it.message %></blockquote><% } %><p class="todo"><strong>What to do</strong> <% it.trouble.todo.forEach((part, place) => { %><% if (place % 2) { %><code><%= part %></code><% } else { %><%= part %><% } %><% }) %></p></div>
-<% } else { %><div class="trouble none"><p class="why"><%= it.missing ? 'Not copied: the artifact store that this report was made from does not have it.' : 'No file came with this result.' %></p></div>
+<% } else { %><div class="trouble none"><p class="why"><%= it.missing ? 'Not copied: the artifact store behind this report does not have the file.' : 'This result has no file.' %></p></div>
 <% } %><div class="body">
 <header><span class="badge <%= it.tone %>"><%= it.label %></span><span class="kind"><%= it.operation %></span><h3 id="<%= it.id %>-key"><bdi><%= it.key %></bdi></h3></header>
-<% if (it.prompt === null) { %><p class="prompt none">The prompt is not at hand: its plan is not in the store.</p>
+<% if (it.prompt === null) { %><p class="prompt none">The prompt is not available: its plan is not in the store.</p>
 <% } else if (it.promptStart === null) { %><p class="prompt" dir="auto"><%= it.prompt %></p>
 <% } else { %><details class="prompt long"><summary dir="auto"><%= it.promptStart %></summary><p class="prompt" dir="auto"><%= it.prompt %></p></details>
-<% } %><% if (it.missing && (it.video || it.images.length)) { %><p class="note"><%= it.missing === 1 ? 'A file is' : it.missing + ' files are' %> not in the artifact store.</p>
+<% } %><% if (it.missing && (it.video || it.images.length)) { %><p class="note"><%= it.missing === 1 ? '1 file is' : it.missing + ' files are' %> missing from the artifact store.</p>
 <% } %><dl class="facts"><div><dt>Model</dt><dd><bdi><%= it.model %></bdi></dd></div><% it.facts.forEach((fact) => { %><div<%= fact.differs ? ' class=differs' : '' %>><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd></div><% }) %><div><dt>Cost</dt><dd><%= it.cost %> <small><%= it.costState %></small></dd></div></dl>
 <% if (it.warnings.length) { %><ul class="warnings"><% it.warnings.forEach((warning) => { %><li dir="auto"><%= warning %></li><% }) %></ul>
 <% } %><details class="more"><summary>Details</summary><dl><% it.more.forEach((fact) => { %><div><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd></div><% }) %></dl></details>
@@ -25,9 +25,9 @@ const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" ta
 
 /** The first page: totals, money, filters over all pages, the list of pages. */
 const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
-<header class="top"><p class="badge state <%= it.tone %> <%= it.state %>"><span><%= it.state === 'running' ? 'Running, as of' : 'Finished' %> <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% if (it.bad !== '0') { %>, <%= it.bad %> to look at<% } %></span></p>
+<header class="top"><p class="badge state <%= it.tone %> <%= it.state %>"><span><%= it.state === 'running' ? 'Running, as of' : 'Finished' %> <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% if (it.bad !== '0') { %>, <%= it.bad %> needing attention<% } %></span></p>
 <h1><bdi><%= it.campaign %></bdi></h1>
-<p class="sub"><% if (it.startedText) { %>Started <%= it.startedText %><% } %><% if (it.tookText) { %> · took <%= it.tookText %><% } %><% if (it.state === 'running') { %> · reload to see what came since<% } %></p>
+<p class="sub"><% if (it.startedText) { %>Started <%= it.startedText %><% } %><% if (it.tookText) { %> · took <%= it.tookText %><% } %><% if (it.state === 'running') { %> · reload to see newer results<% } %></p>
 <svg class="bar" viewBox="0 0 1000 12" preserveAspectRatio="none" role="img" aria-label="<%= it.barLabel %>"><% it.bar.forEach((part) => { %><rect class="<%= part.tone %>" x="<%= part.x %>" width="<%= part.width %>" y="0" height="12"></rect><% }) %></svg>
 </header>
 <section class="tiles" aria-label="Totals">
@@ -38,12 +38,12 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 <% }) %></section>
 <% if (it.notes.length) { %><ul class="notes"><% it.notes.forEach((note) => { %><li dir="auto"><%= note %></li><% }) %></ul>
 <% } %><% if (it.issues.length) { %><details class="issues"><summary><%= it.issuesTitle %></summary><table><thead><tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr></thead><tbody><% it.issues.forEach((issue) => { %><tr><td><%= issue.line %></td><td><bdi><%= issue.column %></bdi></td><td dir="auto"><%= issue.message %></td></tr><% }) %></tbody></table></details>
-<% } %><noscript><p class="notes">The filters need the script of this folder; the pages below do not.</p></noscript>
+<% } %><noscript><p class="notes">The filters need this folder's script. The pages below work without it.</p></noscript>
 <form class="filters" id="filters" aria-label="Filters" hidden></form>
 <main class="cards" id="cards"></main>
 <p class="more-rows"><button type="button" id="more" hidden>Show more</button></p>
-<% if (it.pages.length) { %><section class="pages" aria-labelledby="pages-title"><h2 id="pages-title">Pages</h2><ol><% it.pages.forEach((page) => { %><li data-page="<%= page.name %>"><a href="<%= page.name %>.html"><b><%= page.number %></b><span><%= page.rows %> rows</span><% if (page.bad) { %><em><%= page.bad %> to look at</em><% } %></a></li><% }) %></ol></section>
-<% } else { %><p class="empty">No row has ended yet.</p>
+<% if (it.pages.length) { %><section class="pages" aria-labelledby="pages-title"><h2 id="pages-title">Pages</h2><ol><% it.pages.forEach((page) => { %><li data-page="<%= page.name %>"><a href="<%= page.name %>.html"><b><%= page.number %></b><span><%= page.rows %> rows</span><% if (page.bad) { %><em><%= page.bad %> needing attention</em><% } %></a></li><% }) %></ol></section>
+<% } else { %><p class="empty">No rows have finished yet.</p>
 <% } %><footer><p>Tables: <a href="results.csv">results.csv</a> · <a href="results.jsonl">results.jsonl</a> · <a href="summary.json">summary.json</a></p>
 <p class="keys">Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous card, <kbd>Space</kbd> play or pause, <kbd>←</kbd> <kbd>→</kbd> seek, <kbd>m</kbd> mute, <kbd>f</kbd> full screen</p></footer>
 </body>
@@ -51,8 +51,8 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 `;
 
 /**
- * Only files in this folder are loaded, and scripts inside text cannot run. The pages do not need what `default-src
- * 'none'` forbids (connections, frames, forms, plugins). Also applies to pages that are opened from disk.
+ * Allows only files from this folder and prevents scripts inside text from running. The pages do not need anything that
+ * `default-src 'none'` forbids (connections, frames, forms, plugins). Also applies to pages opened from disk.
  */
 export const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";

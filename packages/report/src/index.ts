@@ -1,6 +1,6 @@
 /**
- * Writes a campaign's tables and gallery to a folder, and packs them as a zip file: the programmatic form of
- * `temporal-media campaign report`.
+ * Writes a campaign's tables and gallery to a folder, and packs them as a zip file: the API behind `temporal-media
+ * campaign report`.
  *
  * @module
  */

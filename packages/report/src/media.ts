@@ -7,7 +7,7 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder, safeName } from './report-folder';
 
-/** Files that are copied concurrently: a small file mostly waits for the disk. */
+/** Number of files copied concurrently: copying small files is mostly waiting for the disk. */
 const AT_ONCE = 8;
 
 interface FetchedMedia {
@@ -77,12 +77,9 @@ async function fetchOne(
  */
 export type MediaLayout = 'one_folder' | 'page_folders';
 
-/** Maximum number of rows for keeping all media in one folder that a person can browse. */
+/** Maximum number of rows whose media share one folder, so that a person can browse it. */
 const MOST_IN_ONE_FOLDER = 1_000;
-/**
- * Maximum number of files per row in one folder: with 200 rows of a plan per page, no page folder has more than 1,000
- * files.
- */
+/** Maximum number of files per row in one folder. With 200 rows per page, a page folder has at most 1,000 files. */
 const FILES_PER_ROW = 5;
 
 export function layoutFor(rows: number): MediaLayout {
@@ -90,9 +87,9 @@ export function layoutFor(rows: number): MediaLayout {
 }
 
 /**
- * Media paths by key for rows that share folders: all rows of a report in one folder, otherwise the rows of a page.
- * Depends only on the rows, not on their order, and never on a prompt or service text. A safe name never contains `~`,
- * so a name with `~` never equals another row's name.
+ * Returns media paths by key for rows that share folders: all of the report's rows with `one_folder`, or else a page's
+ * rows. Depends only on the rows, not on their order, and never on a prompt or service text. A safe name never contains
+ * `~`, so a name with `~` never equals another row's name.
  */
 export function mediaNames(
   rows: readonly ReportRow[],
@@ -110,19 +107,17 @@ export function mediaNames(
   );
 }
 
-/** The path for a file if its own path is taken by other content. */
+/** Returns the alternative path for a file whose own path has other content. */
 function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 
-/**
- * Whether `have` is a valid path of the file: its own path, or the alternative path used when other content took it.
- */
+/** Whether `have` is a valid path of the file: its own path, or the alternative path when other content has its own. */
 export function isPlaceOf(have: string, path: string, sha256: string): boolean {
   return have === path || have === nextToOther(path, sha256);
 }
 
-/** Names that a row uses, in lower case for file systems that are not case-sensitive. */
+/** Returns the names that a row uses, in lowercase for case-insensitive file systems. */
 function claims(result: CampaignRowResult, layout: MediaLayout): string[] {
   const name = safeName(result.key);
   const stems = result.artifacts.map((_artifact, index) => stem(result, layout, name, index));

@@ -4,7 +4,7 @@ import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
 
 /** A line of `results.jsonl`, without the prompt and the service's messages, which may repeat it. */
 export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
-  /** Attempts of all plans, including those proved to cost nothing. */
+  /** Number of attempts across all plans, including those proved to cost nothing. */
   readonly attempts: number;
   /** The row's files, in the order of its results. */
   readonly files: readonly ResultFile[];
@@ -35,7 +35,7 @@ export function resultRecord({ result, files }: ReportRow, currency: string | nu
   };
 }
 
-/** Cards of one page of the gallery; page N has the rows from N * 200 of the manifest. */
+/** Number of cards on a gallery page. Page N begins at manifest row N * 200. */
 export const PAGE_CARDS = 200;
 
 /** A result with its files in the report. */
@@ -59,7 +59,7 @@ export function pageOf({ row }: { readonly row: number }): number {
   return Math.floor(row / PAGE_CARDS);
 }
 
-/** `0001` for page 0. */
+/** Returns `0001` for page 0. */
 export function pageNumber(page: number): string {
   return String(page + 1).padStart(4, '0');
 }
@@ -77,7 +77,7 @@ export async function readPage(folder: ReportFolder, page: number): Promise<Page
   return rows;
 }
 
-/** @returns false when nothing changed */
+/** @returns false if nothing changed */
 export async function writePage(folder: ReportFolder, page: number, rows: PageRows): Promise<boolean> {
   return folder.write(
     place(page),
@@ -87,14 +87,14 @@ export async function writePage(folder: ReportFolder, page: number, rows: PageRo
   );
 }
 
-/** By their index in the manifest; two keys have the same index only after the manifest was reordered. */
+/** Sorts rows by their index in the manifest. Two keys have the same index only after the manifest was reordered. */
 export function inOrder(rows: PageRows): ReportRow[] {
   return [...rows.values()].sort(
     ({ result: a }, { result: b }) => a.row - b.row || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),
   );
 }
 
-/** Pages with rows in the folder, in order, independently of the state file. */
+/** Returns the pages with rows in the folder, in order. Does not depend on the state file. */
 export async function pagesOnDisk(folder: ReportFolder): Promise<number[]> {
   const names = await folder.list(`${STATE_FOLDER}/pages`);
   return names

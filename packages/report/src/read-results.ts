@@ -29,7 +29,7 @@ interface OpenPage {
 
 /**
  * Sorts results into pages. For each key it keeps the line with the highest generation, or the later of equal ones.
- * Memory does not grow with the rows, except that with several plans the page of each key is kept in memory.
+ * Memory use does not grow with the number of rows, except that with several plans each key's page stays in memory.
  */
 class ResultsMerger {
   /** Pages that changed or received a line in this refresh. */
@@ -97,14 +97,14 @@ class ResultsMerger {
     return opened;
   }
 
-  /** Writes the least recently used page, if it changed, before freeing its place for another page. */
+  /** Writes the least recently used page, if it changed, to make room for another page. */
   async #closeOne(): Promise<void> {
     const opened = this.#open.pop();
     if (opened?.dirty === true) await writePage(this.folder, opened.page, opened.rows);
   }
 }
 
-/** Media of earlier results that this result does not contain. */
+/** Returns the media of earlier results that this result does not contain. */
 function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
   const fetched = (before?.files ?? []).flatMap((path, index) => {
     const sha256 = before?.result.artifacts[index]?.sha256;
@@ -119,18 +119,18 @@ async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promis
   return parseJson<T>(await readText(store, sha256), NOT_JSON);
 }
 
-/** The rows of a segment in order; the whole segment is verified first. */
+/** Returns a segment's rows in order. Verifies the whole segment first. */
 async function readSegment(store: ArtifactStore, sha256: string): Promise<readonly CampaignRowResult[]> {
   const lines = (await readText(store, sha256)).split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const row = parseJson<CampaignRowResult>(line, NOT_JSON);
     if (!Number.isSafeInteger(row.row) || row.row < 0 || typeof row.key !== 'string')
-      throw new ReportError('unreadable', 'A line of the results is not a result.');
+      throw new ReportError('unreadable', "A line in the campaign's results is not a valid result.");
     return row;
   });
 }
 
-/** Segments that are not merged yet, in order. Does not open an index if all its segments are merged. */
+/** Yields segments that are not merged yet, in order. Does not open an index if all its segments are merged. */
 async function* newSegments(
   store: ArtifactStore,
   results: ResultsRef,
@@ -151,14 +151,14 @@ async function readText(store: ArtifactStore, sha256: string): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-const NOT_JSON = 'An artifact of the campaign is not JSON.';
+const NOT_JSON = 'An artifact of the campaign is not valid JSON.';
 
 /** The new state of the results, and the pages with new results. */
 interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
 
-/** Puts the rows of new segments into their pages. */
+/** Adds the rows of new segments to their pages. */
 export async function mergeSegments(
   folder: ReportFolder,
   { store, results, signal }: Pick<ReportOptions, 'store' | 'results' | 'signal'>,
@@ -208,7 +208,7 @@ export class PlannedRows {
     });
   }
 
-  /** Undefined when the plan is unknown or no longer in the store. */
+  /** Returns undefined if the plan is unknown or no longer in the store. */
   async find({ generation, page, index, key }: CampaignRowResult): Promise<CampaignRow | undefined> {
     const sha256 = (await this.#index(generation))?.pages[page]?.sha256;
     if (sha256 === undefined) return undefined;

@@ -14,8 +14,8 @@ import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 const LONGEST = 80;
 
 /**
- * A file name for any id: unchanged if it is plain, otherwise with other characters replaced and a digest added, so
- * that two ids never share a name.
+ * Returns a file name for any id: the id itself if it is plain, or else the id with other characters replaced and a
+ * digest added. Two ids never share a name.
  */
 export function safeName(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[.-]+/, '_') || '_';
@@ -35,8 +35,8 @@ export function isMediaPart(name: string): boolean {
 }
 
 /**
- * A report's files. A file with its final name is complete: it is written below `.report/tmp`, synced and renamed.
- * Paths are relative to the folder, with slashes.
+ * A report's files. A file with its final name is complete: it is written in `.report/tmp`, synced and renamed. Paths
+ * are relative to the folder, with slashes.
  */
 export class ReportFolder {
   readonly #changed = new Set<string>();
@@ -47,7 +47,7 @@ export class ReportFolder {
     return join(this.root, ...relative.split('/'));
   }
 
-  /** Deletes the temporary files of a killed refresh. Only for the holder of the lock. */
+  /** Deletes the temporary files of a killed refresh. Only the lock holder may call this. */
   async begin(): Promise<void> {
     await rm(this.path(`${STATE_FOLDER}/tmp`), { recursive: true, force: true });
     await mkdir(this.path(`${STATE_FOLDER}/tmp`), { recursive: true });
@@ -97,7 +97,8 @@ export class ReportFolder {
   }
 
   /**
-   * Renames a file unless the target exists, which means that it was already renamed. Only for the holder of the lock.
+   * Renames a file unless the target exists, which means that it was already renamed. Only the lock holder may call
+   * this.
    */
   async moveAside(relative: string, to: string): Promise<void> {
     const target = this.path(to);
@@ -127,7 +128,7 @@ const OWNER = `${STATE_FOLDER}/campaign.json`;
 
 /**
  * Opens the folder for this campaign's report, and marks it before anything else is written.
- * @throws ReportError if it has other content; nothing was changed
+ * @throws ReportError if the folder has other content, which stays unchanged
  */
 export async function claimFolder(root: string, campaign: string): Promise<ReportFolder> {
   try {
@@ -137,17 +138,20 @@ export async function claimFolder(root: string, campaign: string): Promise<Repor
     if (!names.includes(STATE_FOLDER) && names.some((name) => OURS.test(name)))
       throw new ReportError(
         'folder_occupied',
-        'The folder holds files that a report would replace. Choose another one.',
+        'The folder contains files that a report would overwrite. Choose another folder.',
       );
     await mkdir(join(root, STATE_FOLDER, 'tmp'), { recursive: true });
     const owner = await folder.read(OWNER);
     if (owner === null) await folder.write(OWNER, `${JSON.stringify({ v: 1, campaign })}\n`);
     else if (parseJson<{ readonly campaign?: unknown }>(owner).campaign !== campaign)
-      throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+      throw new ReportError(
+        'other_campaign',
+        "The folder contains another campaign's report. Choose another folder.",
+      );
     return folder;
   } catch (error) {
     if (error instanceof ReportError) throw error;
-    throw toArtifactError(error, 'The folder of the report');
+    throw toArtifactError(error, "The report's folder");
   }
 }
 
@@ -177,9 +181,12 @@ export class ReportError extends Error {
 }
 
 const STATE_UNREADABLE =
-  'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.';
+  "The report's state cannot be read. Choose another folder. The report is rebuilt there from the artifact store.";
 
-/** Reads JSON: state, unless `unreadable` names something else. @throws ReportError `unreadable` */
+/**
+ * Parses JSON. `unreadable` is the error message; by default it is about the report's state. @throws ReportError
+ * `unreadable`
+ */
 export function parseJson<T>(text: string, unreadable = STATE_UNREADABLE): T {
   try {
     return JSON.parse(text) as T;

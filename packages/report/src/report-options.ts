@@ -8,17 +8,17 @@ import {
 import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
 import { type ArtifactStore } from 'temporal-media/stores';
 
-/** State of the campaign; times are ISO 8601, money is in micro-units. */
+/** A campaign's state. Times are ISO 8601, and money is in micro-units. */
 export interface ReportFacts {
-  /** Id of the campaign. */
+  /** The campaign's id. */
   readonly campaign: string;
-  /** Whether it still runs. */
+  /** Whether the campaign is still running. */
   readonly state: 'running' | 'done';
   /** Time of this state: an older state never replaces a newer one. */
   readonly asOf: string;
   /** When the campaign started; null before it starts. */
   readonly startedAt: string | null;
-  /** When the campaign ended; null while it runs. */
+  /** When the campaign ended; null while it is running. */
   readonly finishedAt: string | null;
   /** Row counts by outcome. */
   readonly counts: RowCounts;
@@ -42,13 +42,13 @@ export interface ReportOptions {
   readonly store: ArtifactStore;
   /** The report's folder; created if missing. */
   readonly out: string;
-  /** Where the results are. */
+  /** References to the results. */
   readonly results: ResultsRef;
   /** The campaign state that the report shows. */
   readonly facts: ReportFacts;
-  /** Further plans of the campaign, besides the plans in `results`, `facts` and earlier refreshes. */
+  /** The campaign's plans that are not in `results`, `facts` or earlier refreshes. */
   readonly plans?: readonly PlanAddress[];
-  /** Called after each page of the gallery. */
+  /** Called after each gallery page. */
   readonly onProgress?: (progress: ReportProgress) => void;
   /** Stops after the current page; written files stay, and the next refresh continues. */
   readonly signal?: AbortSignal;
@@ -70,7 +70,7 @@ export interface ReportSummary {
   readonly generation: number;
   /** Rows with a result. */
   readonly rows: number;
-  /** Gallery pages, and how many of them this refresh wrote. */
+  /** All gallery pages. */
   readonly pages: number;
   /** Gallery pages that this refresh wrote. */
   readonly pagesWritten: number;
@@ -82,7 +82,7 @@ export interface ReportSummary {
   readonly newest: boolean;
 }
 
-/** A campaign's facts with the number of their plan. */
+/** A campaign's facts with their plan's generation. */
 export interface DatedFacts {
   readonly generation: number;
   readonly facts: ReportFacts;

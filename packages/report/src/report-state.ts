@@ -19,7 +19,7 @@ export interface PageFacts {
   readonly missing: number;
   /** Rows whose prompts are not shown because their plan was unknown. */
   readonly unplanned: number;
-  /** Parts of at most 200 cards: more than one only when the manifest was reordered between two plans. */
+  /** Parts of at most 200 cards. There is more than one only if the manifest was reordered between two plans. */
   readonly parts: readonly RowGroups[];
 }
 
@@ -27,7 +27,7 @@ export interface PageFacts {
 export interface ReportState {
   readonly v: 1;
   readonly campaign: string;
-  /** First 16 digits of the hashes of the segments and indexes merged into the pages. */
+  /** First 16 hex digits of the hashes of the segments and indexes that were merged into the pages. */
   readonly segments: readonly string[];
   readonly indexes: readonly string[];
   readonly plans: readonly PlanAddress[];
@@ -35,7 +35,7 @@ export interface ReportState {
   readonly pages: { readonly [page: string]: PageFacts };
   /** The campaign's newest state so far. */
   readonly newest: DatedFacts | null;
-  /** A row's highest generation. */
+  /** The highest generation of any row. */
   readonly rowGeneration: number;
   /** Digest of templates and currency. When it changes, pages are rewritten. */
   readonly look: string;
@@ -66,9 +66,15 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
     };
   const state = parseJson<ReportState>(text);
   if (state.v !== 1)
-    throw new ReportError('unreadable', 'The report was written by a newer version of this package.');
+    throw new ReportError(
+      'unreadable',
+      'A newer version of this package wrote the report. Update the package, or choose another folder.',
+    );
   if (state.campaign !== campaign)
-    throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+    throw new ReportError(
+      'other_campaign',
+      "The folder contains another campaign's report. Choose another folder.",
+    );
   return state;
 }
 

@@ -5,7 +5,7 @@ import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type ReportRow, resultRecord } from './page-rows';
 
-/** Maximum length of a prompt that is shown unfolded, in characters. */
+/** Maximum length of a prompt that is not collapsed, in characters. */
 const SHOWN_PROMPT = 280;
 
 /** Values for a card's template: plain text, never markup. */
@@ -24,7 +24,7 @@ export interface RowCard {
   readonly images: readonly { readonly path: string; readonly alt: string }[];
   /** Number of files that the store did not have. */
   readonly missing: number;
-  /** `todo`: every second part is code. */
+  /** Every second part of `todo` is code. */
   readonly trouble: { readonly meaning: string; readonly todo: readonly string[] } | null;
   readonly reason: string | null;
   readonly message: string | null;
@@ -76,10 +76,10 @@ export function rowCard(
       prompt !== null && prompt.length > SHOWN_PROMPT
         ? `${[...prompt.slice(0, SHOWN_PROMPT)].slice(0, -1).join('')}…`
         : null,
-    video: video === undefined ? null : { path: href(video.path), label: `Video of ${result.key}` },
+    video: video === undefined ? null : { path: href(video.path), label: `Video for ${result.key}` },
     images: images.map(({ path }, index) => ({
       path: href(path),
-      alt: `Image ${index + 1} of ${images.length} of ${result.key}`,
+      alt: `Image ${index + 1} of ${images.length} for ${result.key}`,
     })),
     missing: files.length - there.length,
     trouble: why === null ? null : { meaning: why.meaning, todo: why.todo.split('`') },
@@ -92,7 +92,7 @@ export function rowCard(
   };
 }
 
-/** A path as a link. Safe names need no URL encoding, except possibly for `%`. */
+/** Returns a path as a link. Safe names need no URL encoding, except possibly for `%`. */
 function href(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
@@ -146,7 +146,7 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
     ['Account', result.account],
     ['HTTP status', result.httpStatus],
     ['Finished', timeText(result.finishedAt)],
-    ['Took', spanText(result.startedAt, result.finishedAt)],
+    ['Duration', spanText(result.startedAt, result.finishedAt)],
     ['Polls', result.polls],
     ['Usage', usage === undefined ? null : JSON.stringify(usage)],
     ...result.ledger.map((line): [string, string] => [
@@ -169,7 +169,7 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
   );
 }
 
-/** What happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */
+/** Describes what happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */
 function trouble(
   result: CampaignRowResult,
   campaign: string,
@@ -185,18 +185,18 @@ function trouble(
 }
 
 const CAMPAIGN_MEANING: { readonly [outcome in RowOutcome]?: string } = {
-  skipped_budget: 'The budget was spent before this row; nothing was sent.',
-  changed: 'The row was bought before with another text, and its earlier result stands.',
+  skipped_budget: 'The budget was spent before this row was sent.',
+  changed: 'The row was already bought with different text. Its earlier result is kept.',
 };
 
-/** `2026-11-21 19:04:05 UTC`; null for null, and the text itself if it is not a time. */
+/** Formats a time as `2026-11-21 19:04:05 UTC`. Returns null for null, and the text itself if it is not a time. */
 export function timeText(iso: string | null): string | null {
   if (iso === null) return null;
   const time = Date.parse(iso);
   return Number.isNaN(time) ? iso : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** `1 h 2 min`, `3 min 4 s`, `5.6 s`; null when one end is unknown. */
+/** Formats a duration: `1 h 2 min`, `3 min 4 s`, `5.6 s`. Returns null if one end is unknown. */
 export function spanText(from: string | null, to: string | null): string | null {
   const ms = from === null || to === null ? NaN : Date.parse(to) - Date.parse(from);
   if (!(ms >= 0)) return null;

@@ -47,7 +47,7 @@ const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
 
 export const CSV_HEADER: readonly string[] = Object.keys(COLUMNS);
 
-/** Cells of a row in the order of {@link CSV_HEADER}. Text cannot be a formula. */
+/** Returns a row's cells in the order of {@link CSV_HEADER}. Text is escaped so that it cannot be a formula. */
 export function csvCells(row: ResultRecord): string[] {
   return Object.values(COLUMNS).map((cell) => {
     const value = cell(row);
@@ -60,7 +60,7 @@ function usageText(usage: JsonValue | undefined): string | null {
   return usage === undefined ? null : JSON.stringify(usage);
 }
 
-/** Micro-units as a decimal number: exact, unlike a division. */
+/** Formats micro-units as a decimal number. Exact, unlike a division. */
 function decimal(microUnits: number): string {
   const digits = String(Math.abs(microUnits)).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
@@ -69,8 +69,8 @@ function decimal(microUnits: number): string {
 
 /**
  * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,
- * `+`, `-`, `@` (also their full-width forms), a tab or a line break; those that split at `;` or tab instead of the
- * comma also evaluate the text after one. A leading apostrophe marks text. Numbers are written without it.
+ * `+`, `-`, `@` (also their full-width forms), a tab or a line break; those that split at `;` or tabs instead of commas
+ * also evaluate the text after a separator. A leading apostrophe marks text. Numbers are written without it.
  */
 export function csvCell(value: string): string {
   const inside = value.replace(SEPARATOR, (run, at: number) =>
@@ -82,7 +82,7 @@ export function csvCell(value: string): string {
 const FORMULA = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const SEPARATOR = /[;|\t\r\n]["'\s]*/g;
 
-/** A report's tables: the header of each, and how it formats a page's rows. */
+/** A report's tables, each with its header and its format for a page's rows. */
 const TABLES: { readonly [name: string]: Table } = {
   'results.jsonl': {
     head: '',
@@ -125,7 +125,7 @@ export async function hasTables(folder: ReportFolder): Promise<boolean> {
   return Object.keys(TABLES).every((name) => names.includes(name));
 }
 
-/** Text of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency. */
+/** Returns the text of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency. */
 export function summaryJson(
   generation: number,
   facts: ReportFacts,

@@ -41,13 +41,13 @@ export async function writeReport(options: ReportOptions): Promise<ReportSummary
   } catch (error) {
     if (error instanceof ReportError || error instanceof ArtifactError || options.signal?.aborted === true)
       throw error;
-    throw toArtifactError(error, 'The folder of the report');
+    throw toArtifactError(error, "The report's folder");
   }
 }
 
 /**
- * Of two concurrent refreshes, one could replace a newer page with an older one.
- * @throws ReportError `busy` when another process writes the report
+ * Locks the report, because one of two concurrent refreshes could replace a newer page with an older one.
+ * @throws ReportError `busy` if another process is writing the report
  */
 async function lockReport(folder: ReportFolder): Promise<OwnerLock> {
   try {
@@ -58,7 +58,10 @@ async function lockReport(folder: ReportFolder): Promise<OwnerLock> {
     });
   } catch (error) {
     if (error instanceof LockHeldError)
-      throw new ReportError('busy', 'Another process writes this report now.');
+      throw new ReportError(
+        'busy',
+        'Another process is writing this report. Try again when it has finished.',
+      );
     throw error;
   }
 }
@@ -163,7 +166,7 @@ async function makePage(
   return { facts, pagesWritten: written, filesWritten: media.written };
 }
 
-/** Pages with new rows, and pages that may have become more complete. */
+/** Returns the pages with new rows and the pages that may have become more complete. */
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
@@ -203,7 +206,7 @@ export interface MediaPlan {
   namesOf(rows: PageRows): ReadonlyMap<string, readonly string[]>;
 }
 
-/** With one folder, names must be unique among all rows of the report; with page folders, among the rows of a page. */
+/** Plans media paths. With one folder, names must be unique across the report; with page folders, within each page. */
 export async function planMedia(folder: ReportFolder, layout: MediaLayout): Promise<MediaPlan> {
   if (layout === 'page_folders') return { renamed: [], namesOf: (rows) => mediaNames(inOrder(rows), layout) };
   const pages = new Map<number, PageRows>();

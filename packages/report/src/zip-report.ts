@@ -29,8 +29,8 @@ export interface ZippedReport {
 
 /**
  * Packs a report as one folder that may be unpacked anywhere, because all its links are relative. Excludes the refresh
- * state. Media are not compressed, and entries are ordered by name. A file above 4 GiB or more than 65,535 files make
- * it a zip64. The zip file is complete or absent.
+ * state. Media are not compressed, and entries are ordered by name. A file over 4 GiB, or more than 65,535 files, makes
+ * it a zip64 archive. The zip file is complete or absent.
  * @throws ReportError `file_exists`, ArtifactError
  */
 export async function zipReport(
@@ -59,7 +59,7 @@ export async function zipReport(
   }
 }
 
-/** Relative paths in order, without the refresh state. */
+/** Returns relative paths in order, without the refresh state. */
 async function filesOf(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries
@@ -104,5 +104,5 @@ async function pack(root: string, names: readonly string[], part: string): Promi
 }
 
 function exists(): ReportError {
-  return new ReportError('file_exists', 'A file of that name already exists.');
+  return new ReportError('file_exists', 'A file with that name already exists.');
 }

@@ -33,7 +33,7 @@ describe('why a row is not completed', () => {
   it('a lack of capacity, and why there was no further attempt', () => {
     const busy = 'capacity (at_full_load)';
     expect(cause(failed('capacity', 'at_full_load', 1))).toBe(
-      `${busy}, no further attempt: all of them were made`,
+      `${busy}, no further attempt: the maximum was reached`,
     );
     // Attempts of an earlier plan do not count.
     const resumed = failed('capacity', 'at_full_load', 1);

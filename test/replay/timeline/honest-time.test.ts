@@ -53,14 +53,14 @@ describe('a wait before the next create', () => {
     const timeline = after({ ...refused, notBefore: at(7) });
     expect(seconds(timeline)).toEqual({ retry_after: 7, own_backoff: 3 });
     expect(texts(timeline).at(-1)).toBe(
-      `Waited 10 s before the next send, not before ${at(7)} as the service asked`,
+      `Waited 10 s before the next send: the service requested no sends before ${at(7)}`,
     );
     expect(seconds(after({ ...refused, notBefore: null }))).toEqual({ own_backoff: 10 });
   });
 
   it.each([
-    ['a key', 'refusal_stands', 'credentials', 'waiting_for_key', 'waiting for the key (401)'],
-    ['a key of the worker', 'no_key', 'credentials', 'waiting_for_key', 'waiting for the key (401)'],
+    ['a key', 'refusal_stands', 'credentials', 'waiting_for_key', 'waiting for a valid key (401)'],
+    ['a key of the worker', 'no_key', 'credentials', 'waiting_for_key', 'waiting for a valid key (401)'],
     ['the balance', 'refusal_stands', 'quota', 'waiting_for_money', 'waiting for money'],
     ['the spend limit', 'spend_limit', 'spend_limit', 'waiting_for_money', 'waiting for money'],
     ['its turn', 'account_rate', undefined, 'waiting_for_slot', 'waiting for a slot'],
@@ -120,7 +120,7 @@ describe('an activity that was retried', () => {
   it('tells its tries and the cause of the one before', () => {
     const timeline = downloaded(3, { class: 'unavailable', httpStatus: 503, delayMs: 8_000 });
     expect(texts(timeline).at(-1)).toBe(
-      'Download: 1.0 kB stored in 3 min 30 s; try 3, the one before: unavailable (HTTP 503)',
+      'Download: 1.0 kB stored in 3 min 30 s; attempt 3, previous failure: unavailable (HTTP 503)',
     );
     expect(seconds(timeline)).toEqual({ downloading: 202, own_backoff: 8 });
   });
@@ -140,7 +140,9 @@ describe('an activity that was retried', () => {
         tasks(6),
       ),
     );
-    expect(texts(timeline).at(-1)).toBe('Activity render completed in 6 s; try 2, the one before: Error');
+    expect(texts(timeline).at(-1)).toBe(
+      'Activity render completed in 6 s; attempt 2, previous failure: Error',
+    );
     expect(JSON.stringify(timeline)).not.toContain('kite');
   });
 
@@ -212,21 +214,21 @@ describe('a running execution', () => {
     expect(timeline.readAt).toBe(new Date(readAt).toISOString());
     expect(timeline.entries.at(-1)).toMatchObject({
       until: timeline.readAt,
-      text: 'Download: waits for a worker, or is under way',
+      text: 'Download: is waiting for a worker or running',
     });
     expect(seconds(timeline)).toEqual({ downloading: 100 });
   });
 
   it('waits for a worker where the server says that none has the activity', () => {
     const timeline = open([{ ...pending, lastFailure: null }]);
-    expect(texts(timeline).at(-1)).toBe('Download: waits for a worker');
+    expect(texts(timeline).at(-1)).toBe('Download: is waiting for a worker');
     expect(seconds(timeline)).toEqual({ waiting_for_worker: 100 });
   });
 
   it('has the try that is under way, and why the one before it failed', () => {
     const timeline = open([{ ...pending, attempt: 2, startedAt: START + 70_000, lastFailure }]);
     expect(texts(timeline).at(-1)).toBe(
-      'Download: is under way; try 2, the one before: credentials (HTTP 401)',
+      'Download: is running; attempt 2, previous failure: credentials (HTTP 401)',
     );
     expect(seconds(timeline)).toEqual({ waiting_for_key: 60, downloading: 40 });
   });

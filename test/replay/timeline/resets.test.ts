@@ -75,7 +75,7 @@ describe('a run and its reset', () => {
       { runId: base.runId, eventId: 3 },
     ]);
     const line = timeline.entries.find(({ kind }) => kind === 'reset');
-    expect(line?.text).toBe('Reset: run 2 does again what came after event 3 of run 1');
+    expect(line?.text).toBe('Reset: run 2 repeats everything after event 3 of run 1');
     const told = timeline.entries.flatMap(({ events }) =>
       events.flatMap(({ run, ids }) => ids.map((id) => `${run}/${id}`)),
     );
@@ -91,7 +91,7 @@ describe('a run and its reset', () => {
     const timeline = buildTimeline({ target: 'x', runs: [reset] });
     expect(timeline.entries.map(({ kind }) => kind).slice(0, 2)).toEqual(['started', 'reset']);
     expect(timeline.entries[1]?.text).toBe(
-      `Reset: events 1 to 3 are those of run ${base.runId}; this run did what follows`,
+      `Reset: events 1 to 3 were copied from run ${base.runId}; this run produced the later events`,
     );
   });
 

@@ -25,10 +25,10 @@ describe('the story of a video', () => {
     const timeline = timelineOf('generateVideo.completed-after-retry-after');
     const task = 'generateVideo.completed-after-retry-after';
     expect(said(timeline)).toEqual([
-      'started: generateVideo began',
+      'started: generateVideo started',
       `create: Create: sent, accepted as task ${task}, estimate 0.10 USD, in 36 ms`,
       'poll_errors: 1 poll: rate_limited (HTTP 429)',
-      'retry_after: Waited 7 s before the next poll: the service asked for 7 s (Retry-After)',
+      'retry_after: Waited 7 s before the next poll: the service requested 7 s (Retry-After)',
       'poll_errors: 1 poll: unavailable (HTTP 503)',
       'polls: 1 poll: completed',
       'download: Download: 4.1 kB stored in 10 ms (819.2 kB/s)',
@@ -106,21 +106,21 @@ describe('the story of a video', () => {
     expect(watched.polls).toMatchObject({ count: 3, changes: [{ status: 'completed' }] });
     expect(watched.spent[0]?.on).toBe('waiting_for_polls');
     expect(said(timelineOf('generateVideo.completed-after-shared')).slice(2, 6)).toEqual([
-      'watch: No answer of the watcher (Scripted): the video polls by itself',
-      'watch: Left the watcher, which is gone',
+      'watch: No answer from the watcher (Scripted): the video polls on its own',
+      'watch: Left the watcher, which no longer exists',
       'polls: 1 poll: in_progress',
       'polls: 1 poll: completed',
     ]);
     expect(said(timelineOf('generateVideo.completed-after-full-watchers')).slice(2, 6)).toEqual([
-      'watch: The watcher takes no more videos',
-      'watch: The watcher takes no more videos',
+      'watch: The watcher does not accept more videos',
+      'watch: The watcher does not accept more videos',
       'polls: 1 poll: in_progress',
       'polls: 1 poll: completed',
     ]);
     const nudged = said(timelineOf('generateVideo.nudged-while-shared'));
     expect(nudged.filter((text) => text.startsWith('nudge'))).toEqual([
-      'nudge: Nudged: the next poll comes as soon as it may',
-      'nudge: Nudge passed to the watcher',
+      'nudge: Nudged: the next poll runs as soon as possible',
+      'nudge: Nudge forwarded to the watcher',
     ]);
   });
 
@@ -198,7 +198,7 @@ describe('the story of a video', () => {
     } as unknown as LoadedRun;
     expect(of(lost, again)).toEqual([]);
     expect(of(lost)).toEqual([
-      ['bad', 'The watcher was terminated by ops@host: too many; no other run of it has begun'],
+      ['bad', 'The watcher was terminated by ops@host: too many; no new run has started'],
     ]);
   });
 
@@ -206,7 +206,7 @@ describe('the story of a video', () => {
     const watcher = said(timelineOf('watchVideos.completed'));
     expect(watcher.filter((text) => /^(watch|told)/.test(text))).toEqual([
       'watch: generateVideo.completed-shared joined',
-      'told: Fetched and told 1 video: 1 completed',
+      'told: Sent files and results to 1 video: 1 completed',
     ]);
     expect(said(timelineOf('watchVideos.left'))).toContain(
       'watch: generateVideo.cancelled-while-shared left',
@@ -277,7 +277,7 @@ describe('the story of a campaign', () => {
       creates: 3,
       noAttempt: 'attempts',
     } as const;
-    expect(rowCause(row)).toBe('capacity (at_full_load), no further attempt: all of them were made');
+    expect(rowCause(row)).toBe('capacity (at_full_load), no further attempt: the maximum was reached');
     expect(
       rowCause({ ...row, state: 'rejected', reason: 'quota', kind: 'quota', code: null, noAttempt: null }),
     ).toBe('quota');

@@ -6,7 +6,7 @@ import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 import { counted, fieldsOf, listOf, numberOf, present } from './values';
 
-/** What a batch does for its rows: pages, creates, image calls and results. */
+/** Reads what a batch does for its rows: pages, creates, image calls and results. */
 export class BatchReader {
   constructor(
     private readonly story: Story,
@@ -30,7 +30,7 @@ export class BatchReader {
       }),
       ...workFacts(operation),
     };
-    const before = started === 0 ? '' : `, ${started} bought before`;
+    const before = started === 0 ? '' : `, ${started} already bought`;
     const text = isClosed
       ? `Page ${numberOf(input['page'])}: another run of this batch pays`
       : `Page ${numberOf(input['page'])}: ${isOver ? `${counted(rows, 'row')} read${before}` : withoutAnswer(operation).text}`;
@@ -45,7 +45,7 @@ export class BatchReader {
     );
   }
 
-  /** A group of creates. */
+  /** Reads a group of creates. */
   creates(operation: Operation): void {
     const input = fieldsOf(operation.input);
     const asked = listOf(input['rows']);
@@ -71,7 +71,7 @@ export class BatchReader {
     const words = [...counts]
       .map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
       .join(', ');
-    const text = `Creates of ${counted(asked.length, 'row')}: ${isOver ? words : withoutAnswer(operation).text}`;
+    const text = `Creates for ${counted(asked.length, 'row')}: ${isOver ? words : withoutAnswer(operation).text}`;
     const facts = {
       asked: asked.length,
       sent,
@@ -86,7 +86,7 @@ export class BatchReader {
     this.story.limits.set(`${operation.run}/${operation.command}`, entry);
   }
 
-  /** The image call of one row. */
+  /** Reads one row's image call. */
   image(operation: Operation): void {
     const input = fieldsOf(operation.input);
     const result = fieldsOf(operation.result);
@@ -111,7 +111,7 @@ export class BatchReader {
       }),
       ...workFacts(operation),
     };
-    const text = `Image call of row ${key}: ${outcome ?? withoutAnswer(operation).text}`;
+    const text = `Image call for row ${key}: ${outcome ?? withoutAnswer(operation).text}`;
     const entry = this.story.add({ kind: 'image', tone, text, facts }, operation);
     this.story.limits.set(`${operation.run}/${operation.command}`, entry);
   }
@@ -144,8 +144,8 @@ export class BatchReader {
       .map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
       .join(', ');
     const what = isFold
-      ? `Index of ${counted(segments.length, 'segment')} of results`
-      : `Results of ${counted(rows.length, 'row')} (${words})`;
+      ? `Index of results (${counted(segments.length, 'segment')})`
+      : `Results for ${counted(rows.length, 'row')} (${words})`;
     const text = `${what}${isOver ? ' written' : `: ${withoutAnswer(operation).text}`}`;
     this.story.add(
       { kind: 'results', tone: isOver ? 'plain' : withoutAnswer(operation).tone, text, facts },

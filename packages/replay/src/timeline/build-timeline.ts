@@ -27,14 +27,14 @@ import {
 
 /** Options for a timeline, besides its execution's histories. */
 export interface TimelineOptions {
-  /** Timelines of children, such as the batches of a campaign. @default none */
+  /** Timelines of children, such as a campaign's batches. @default none */
   readonly children?: readonly Timeline[];
-  /** Keys to remove, besides texts that look like a key. @default none */
+  /** Keys to remove, in addition to texts that look like a key. @default none */
   readonly secrets?: readonly string[];
 }
 
 /**
- * The timeline of one execution in the service's terms. Pure: the same histories give the same timeline. Contains no
+ * Builds one execution's timeline in the service's terms. Pure: the same histories give the same timeline. Contains no
  * prompt, key or address (architecture: Stores).
  */
 export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {}): Timeline {
@@ -56,7 +56,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const type = target.runs[0]?.workflowType ?? '';
   const rows = new RowReader(shown, batchInput(runs));
   const watchers = target.watchers && [
-    // Two watches by one watcher have the same runs.
+    // Two watches by one watcher share its runs.
     ...new Map(target.watchers.flatMap(({ runs: all }) => all.map((run) => [run.runId, run]))).values(),
   ];
   new StoryReader(story, rows, type, watchers).read(runs);
@@ -104,7 +104,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
 
 const hasEnd = ({ operations }: RunOperations): boolean => operations.some(({ kind }) => kind === 'end');
 
-/** Between the end of a run and its reset, which happened later. */
+/** The time between a run's end and its reset. */
 function resetSpans(runs: readonly RunOperations[]): Span[] {
   return runs.flatMap((run, index) => {
     const before = runs[index - 1];
@@ -119,7 +119,7 @@ function resetSpans(runs: readonly RunOperations[]): Span[] {
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** Only for a batch; empty for other workflows. */
+/** A batch's input; empty for other workflows. */
 function batchInput(runs: readonly RunOperations[]): Fields {
   const start = runs[0]?.operations.find(({ kind }) => kind === 'start');
   return start?.name === WORKFLOW.campaignBatch ? fieldsOf(start.input) : {};
@@ -211,7 +211,7 @@ class StoryReader {
         readEnd(operation, story);
         return;
       case 'attributes':
-        story.add({ kind: 'attributes', text: 'Search attributes or memo written' }, operation);
+        story.add({ kind: 'attributes', text: 'Search attributes or memo updated' }, operation);
         return;
       case 'marker':
         story.add({ kind: 'marker', text: `Marker ${name}` }, operation);
@@ -290,7 +290,7 @@ class StoryReader {
     );
   }
 
-  /** This package's timers are recognized by their summaries, which user timers do not have in these workflows. */
+  /** Recognizes this package's timers by their summaries, which user timers in these workflows do not have. */
   private timer(operation: Operation): void {
     const { story } = this;
     const summary = operation.summary ?? '';
@@ -315,14 +315,14 @@ class StoryReader {
       );
       return;
     }
-    // A timer without a summary ends the wait for a decision, or is a pause after a call that an operator failed.
+    // A timer without a summary limits the wait for a decision, or is the pause after a call that an operator failed.
     if (story.undecidedSince !== null) return readDecisionWait(operation, story);
     story.span('own_backoff', operation);
     const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
     story.add({ kind: 'pause', tone: 'wait', text: `Paused ${span} before the next call` }, operation);
   }
 
-  /** A second limit, which begins with a cancellation, belongs to the call that is still open. */
+  /** A second limit timer, which a cancellation starts, belongs to the call that is still open. */
   private limited(): OpenEntry | undefined {
     return this.story.entries.findLast(({ said }) => ['create', 'image', 'download'].includes(said.kind));
   }
@@ -339,7 +339,7 @@ class StoryReader {
       operation.end === 'open'
         ? 'is open'
         : operation.end === 'dropped'
-          ? 'goes on beyond this run'
+          ? 'continues beyond this run'
           : `${outcome ?? operation.end.replace('_', ' ')}${why}${took}`;
     const tone =
       operation.end === 'open'

@@ -11,9 +11,9 @@ import { campaignMoney } from './workflow-entries';
 
 type Named = { readonly [name: string]: Fact };
 
-/** A campaign's plan, book and batches, and the messages between them. */
+/** Reads a campaign's plan, book and batches, and the messages between them. */
 export class CampaignReader {
-  /** The last entry about the reports of each batch, and the number of ended rows that it shows. */
+  /** The latest entry about each batch's reports, and the number of ended rows that it shows. */
   private readonly reports = new Map<
     string,
     { readonly entry: OpenEntry; readonly ended: number; count: number }
@@ -60,7 +60,7 @@ export class CampaignReader {
     const text = !isOver
       ? `Plan: ${withoutAnswer(operation).text}`
       : reason !== null
-        ? `Plan refused (${reason}): nothing is sent`
+        ? `Plan refused (${reason}): nothing was sent`
         : `Planned ${counted(planned, 'row')}${sum === null ? '' : `, estimate ${sum}`}`;
     const tone: Tone = reason !== null ? 'bad' : isOver ? 'plain' : withoutAnswer(operation).tone;
     this.story.add({ kind: 'plan', tone, text, facts }, operation);
@@ -82,9 +82,9 @@ export class CampaignReader {
       result['unavailable'] !== undefined
         ? 'the journal is unavailable'
         : result['conflict'] === true
-          ? 'another run has written to it'
+          ? 'another run wrote to the book'
           : result['unsettled'] === true
-            ? 'another run of the batch has sent'
+            ? 'another run of the batch sent requests'
             : null;
     const facts = {
       ...present<Fact>({
@@ -114,7 +114,7 @@ export class CampaignReader {
     this.story.add({ kind: 'book', tone, text, facts }, operation);
   }
 
-  /** A batch, as the campaign sees it. */
+  /** Reads a batch, as the campaign sees it. */
   batch(operation: Operation): void {
     const { shown } = this.story;
     const input = fieldsOf(operation.input);
@@ -180,12 +180,12 @@ export class CampaignReader {
       createsPerSecond: numberOf(orders['createsPerSecond']),
     });
     const isUndelivered = operation.end === 'failed';
-    const name = to === null ? 'Orders of the campaign' : `Orders to batch ${to}`;
-    const text = `${name}: ${counted(numberOf(orders['slots']) ?? 0, 'slot')}${flags.length === 0 ? '' : `, ${flags.join(', ')}`}${isUndelivered ? '; it was closed' : ''}`;
+    const name = to === null ? 'Orders from the campaign' : `Orders to batch ${to}`;
+    const text = `${name}: ${counted(numberOf(orders['slots']) ?? 0, 'slot')}${flags.length === 0 ? '' : `, ${flags.join(', ')}`}${isUndelivered ? '; the batch was closed' : ''}`;
     this.story.add({ kind: 'orders', tone: isUndelivered ? 'wait' : 'plain', text, facts }, operation);
   }
 
-  /** Reports that show the same number of ended rows share one entry. */
+  /** Reads a report. Consecutive reports with the same number of ended rows share one entry. */
   report(operation: Operation): void {
     const report = fieldsOf(operation.input);
     const batch = numberOf(report['batch']);
@@ -220,12 +220,12 @@ export class CampaignReader {
     }
     const times = last.count === 1 ? 'Report' : `${last.count} reports`;
     const counts = facts['counts'] === undefined ? '' : ` (${countText(facts['counts'])})`;
-    const lost = operation.end === 'failed' ? '; the campaign was gone' : '';
-    const text = `${times} of batch ${batch}: ${counted(ended, 'row')} ended${counts}, ${numberOf(report['inFlight']) ?? 0} in flight, ${numberOf(report['waiting']) ?? 0} waiting${lost}`;
+    const lost = operation.end === 'failed' ? '; the campaign no longer existed' : '';
+    const text = `${times} from batch ${batch}: ${counted(ended, 'row')} ended${counts}, ${numberOf(report['inFlight']) ?? 0} in flight, ${numberOf(report['waiting']) ?? 0} waiting${lost}`;
     last.entry.say({ text, tone: operation.end === 'failed' ? 'bad' : 'plain', facts });
   }
 
-  /** Timers of one run that wake a loop. */
+  /** Reads a timer that wakes a loop. One run's timers share one entry. */
   check(operation: Operation): void {
     if (this.alarm === undefined || this.alarm.order()[0] !== operation.run) {
       this.alarms = 0;
@@ -233,7 +233,7 @@ export class CampaignReader {
     } else this.alarm.add(operation);
     this.alarms += 1;
     this.alarm.say({
-      text: `${counted(this.alarms, 'timer')} to check again`,
+      text: `${counted(this.alarms, 'timer')} for the next check`,
       facts: { timers: this.alarms },
     });
   }
@@ -250,12 +250,12 @@ export class CampaignReader {
 const BOOK_MOVES: { readonly [move: string]: string } = {
   look: 'Book read',
   open: 'Book: opened',
-  raise: 'Book: more money for',
+  raise: 'Book: raised the limit for',
   close: 'Book: closed',
-  settle: 'Counted from the journal what was spent by',
+  settle: 'Calculated spending from the journal for',
 };
 
-/** Names of the signals that a campaign and its batches exchange. */
+/** Whether a campaign and its batches exchange this signal. */
 export const isCampaignSignal = (name: string): boolean =>
   name === SIGNAL.campaignOrders || name === SIGNAL.campaignReport;
 
@@ -269,7 +269,7 @@ const batchOf = (workflowId: string | undefined): number | null => {
   return found === undefined ? null : Number(found);
 };
 
-/** A batch's rows by what they do or await, from a given time on, in milliseconds since 1970. */
+/** A batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970. */
 interface Counted {
   readonly at: number;
   readonly rows: readonly (readonly [on: SpentOn, rows: number])[];
@@ -282,15 +282,15 @@ interface ReportedBatch {
 }
 
 /**
- * How a campaign and its batches spend their time: the phases of their rows, as counted in the batch reports. Each
- * report applies until the next one.
+ * Measures how a campaign and its batches spend their time, from the row phases in the batches' reports. Each report
+ * applies until the next one.
  */
 class BatchPhases {
   private readonly batches = new Map<number | null, ReportedBatch>();
 
   constructor(private readonly story: Story) {}
 
-  /** A batch as its campaign sees it. Before its first report, nothing is known about its rows. */
+  /** Adds a batch as its campaign sees it. Until its first report, the phases of its rows are unknown. */
   batch({ at, end, endedAt }: Operation, batch: number | null, rows: number): void {
     const of = this.of(batch);
     of.states.push({ at, rows: [['waiting_for_children', Math.max(1, rows)]] });
@@ -318,7 +318,7 @@ class BatchPhases {
   }
 }
 
-/** Of the row phases in the domain. */
+/** What each row phase counts as. */
 const PHASES: { readonly [phase: string]: SpentOn } = {
   creating: 'creating',
   generating: 'creating',
@@ -326,7 +326,7 @@ const PHASES: { readonly [phase: string]: SpentOn } = {
   downloading: 'downloading',
 };
 
-/** A report names the phases of a few rows in flight. The others are assumed to be similar. */
+/** A report names the phases of a few rows in flight. Assumes that the other rows are similar. */
 function phasesOf(report: Fields): readonly (readonly [on: SpentOn, rows: number])[] {
   const count = (name: string): number => Math.max(0, numberOf(report[name]) ?? 0);
   const inFlight = count('inFlight');

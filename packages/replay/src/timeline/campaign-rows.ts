@@ -8,13 +8,13 @@ import { type Fields, fieldsOf, listOf, numberOf, type Shown, textOf, timeOf } f
 
 type OpenRow = { -readonly [field in keyof TimelineRow]: TimelineRow[field] };
 
-/** The rows of a batch, put together from its pages, creates, polls and results. */
+/** Assembles a batch's rows from its pages, creates, polls and results. */
 export class RowReader {
   private readonly rows = new Map<string, OpenRow>();
-  /** Keys of rows, by page and index. */
+  /** Row keys by page and index. */
   private readonly places = new Map<string, string>();
   private readonly tasks = new Map<string, OpenRow>();
-  /** First attempts of rows in this batch's plan. */
+  /** The number of each row's first attempt in this batch's plan. */
   private readonly firstAttempts = new Map<string, number>();
   private readonly batch: number | null;
   private readonly maxAttempts: number | null;
@@ -30,7 +30,7 @@ export class RowReader {
     this.ordered(fieldsOf(input['orders']));
   }
 
-  /** Commands to the campaign. */
+  /** Reads the campaign's orders to the batch. */
   ordered(orders: Fields): void {
     this.stop = textOf(orders['stop']);
   }
@@ -39,7 +39,7 @@ export class RowReader {
     return [...this.rows.values()];
   }
 
-  /** The result of `media.openPage`. */
+  /** Reads a result of `media.openPage`. */
   opened(input: Fields, page: Fields): void {
     const specs = listOf(page['specs']);
     listOf(page['rows']).forEach((found, index) => {
@@ -62,7 +62,7 @@ export class RowReader {
     }
   }
 
-  /** The key of the row that a create or an image call names by page and index. */
+  /** Returns the key of the row that a create or an image call identifies by page and index. */
   keyOf(asked: unknown): string | null {
     const { page, index } = fieldsOf(asked);
     const address = fieldsOf(page);
@@ -109,7 +109,7 @@ export class RowReader {
     row.state = outcome ?? (operation.end === 'open' ? 'generating' : operation.end);
   }
 
-  /** One answer of a tick. */
+  /** Reads one task's answer in a tick. */
   polled({ taskId, record, error, facts }: TaskAnswer): void {
     const id = this.shown.id(taskId);
     const row = id === null ? undefined : this.tasks.get(id);
@@ -121,7 +121,7 @@ export class RowReader {
     row.code = textOf(facts['code']) ?? row.code;
   }
 
-  /** A result as passed to `media.recordRows`. */
+  /** Reads a result as passed to `media.recordRows`. */
   ended(result: Fields): void {
     const key = this.shown.id(result['key']);
     if (key === null) return;
@@ -188,7 +188,8 @@ export class RowReader {
 }
 
 /**
- * Why a row is not completed: the kind with the code in brackets, and why it got no attempt; null if neither applies.
+ * Returns why a row is not completed: the kind with the code in parentheses, and why it got no further attempt. Null if
+ * neither applies.
  */
 export function rowCause({ state, reason, kind, code, noAttempt, creates }: TimelineRow): string | null {
   const name = kind === null || kind === 'unknown' ? reason : kind;
@@ -202,8 +203,8 @@ export function rowCause({ state, reason, kind, code, noAttempt, creates }: Time
 
 const NO_ATTEMPT: { readonly [why in NoAttempt]: string } = {
   budget: 'the budget is spent',
-  attempts: 'all of them were made',
-  cancelled: 'the campaign was cancelled',
+  attempts: 'the maximum was reached',
+  cancelled: 'the campaign was canceled',
 };
 
 /** One row per key, with the state from the last batch that worked on it. */
@@ -215,7 +216,7 @@ export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[]
       before === undefined
         ? row
         : { ...row, startedAt: before.startedAt ?? row.startedAt, polls: before.polls + row.polls };
-    // A batch that handed a row back knows no more about it than the batch that took it.
+    // A batch that handed a row back knows less about it than the batch that finished it.
     const isOlder = before?.finishedAt != null && row.finishedAt === null;
     joined.set(row.key, isOlder ? before : known);
   }

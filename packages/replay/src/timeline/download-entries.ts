@@ -22,7 +22,7 @@ function fetchedOf(artifact: unknown, story: Story): Fetched | null {
   };
 }
 
-/** One video's download, with all tries. */
+/** Reads one video's download, with all attempts. */
 export function readDownload(operation: Operation, story: Story): void {
   const result = fieldsOf(operation.result);
   const said = downloadSaid(operation, story);
@@ -48,7 +48,7 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
   if (outcome === 'downloaded') {
     const file = fetchedOf(result['artifact'], story);
     const warnings = listOf(result['warnings']).length;
-    // With several tries, the history has only the start of the last one, so a computed speed would be too high.
+    // After a retry, the history has only the last attempt's start, so a computed speed would be too high.
     const ms =
       operation.attempt > 1 || operation.startedAt === null ? null : operation.until - operation.startedAt;
     const speed = file === null || ms === null || ms <= 0 ? null : Math.round((file.bytes * 1000) / ms);
@@ -65,7 +65,7 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
     const reason = story.shown.word(result['reason']);
     const tries = numberOf(result['tries']) ?? operation.attempt;
     const rejected = fetchedOf(result['rejected'], story);
-    const refused = rejected === null ? '' : `; ${shownBytes(rejected.bytes)} were refused and kept`;
+    const refused = rejected === null ? '' : `; the rejected file (${shownBytes(rejected.bytes)}) was kept`;
     const status = numberOf(result['httpStatus']);
     const facts = present<Fact>({
       reason,
@@ -76,14 +76,14 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
     const http = status === null ? '' : `, HTTP ${status}`;
     return {
       tone: 'bad',
-      text: `no file (${reason}${http}) after ${counted(tries, 'try', 'tries')}${refused}`,
+      text: `no file (${reason}${http}) after ${counted(tries, 'attempt', 'attempts')}${refused}`,
       facts,
     };
   }
   return withoutAnswer(operation);
 }
 
-/** The file that a watcher returned at the end of its watch. */
+/** Reads the file that a watcher returned at the end of its watch. */
 export function readBrought(watch: Operation, story: Story): void {
   const { downloaded, state } = fieldsOf(watch.result);
   const result = fieldsOf(downloaded);
@@ -103,7 +103,7 @@ export function readBrought(watch: Operation, story: Story): void {
 
 const spanOf = ({ at, until }: Operation): string => ` in ${shownSpan(until - at)}`;
 
-/** One try for several videos of a batch. */
+/** Reads one download attempt for several of a batch's videos. */
 export function readDownloads(operation: Operation, story: Story): void {
   const asked = listOf(fieldsOf(operation.input)['videos']).length;
   const files = listOf(fieldsOf(operation.result)['results']).flatMap((result) => {
@@ -114,7 +114,7 @@ export function readDownloads(operation: Operation, story: Story): void {
   const isOver = operation.end === 'completed';
   const later = asked - files.length;
   const text = isOver
-    ? `${files.length} of ${counted(asked, 'file')} stored (${shownBytes(bytes)})${spanOf(operation)}${later > 0 ? `; ${later} get tries of their own` : ''}`
+    ? `${files.length} of ${counted(asked, 'file')} stored (${shownBytes(bytes)})${spanOf(operation)}${later > 0 ? `; ${later} will be retried separately` : ''}`
     : withoutAnswer(operation).text;
   const facts: Facts = { asked, stored: files.length, bytes, ...workFacts(operation) };
   const tone = isOver ? (later > 0 ? 'wait' : 'good') : withoutAnswer(operation).tone;
@@ -122,12 +122,12 @@ export function readDownloads(operation: Operation, story: Story): void {
 }
 
 const LOOKUP_TEXTS: { readonly [activity: string]: string } = {
-  [ACTIVITY.findVideoTask]: 'Looked the task up in the journal',
-  [ACTIVITY.artifactStore]: 'Named the artifact store of the worker',
+  [ACTIVITY.findVideoTask]: 'Looked up the task in the journal',
+  [ACTIVITY.artifactStore]: "Identified the worker's artifact store",
   [ACTIVITY.reviewJournal]: 'Read a page of the journal',
 };
 
-/** Activities that look something up and pay nothing. */
+/** Reads an activity that looks something up and pays nothing. */
 export function readLookUp(operation: Operation, story: Story): void {
   const result = fieldsOf(operation.result);
   const video = fieldsOf(result['video']);
@@ -146,7 +146,7 @@ export function readLookUp(operation: Operation, story: Story): void {
     ...workFacts(operation),
   };
   const known = operation.name === ACTIVITY.findVideoTask && isOver && result['creationKey'] === null;
-  const rest = isOver ? (known ? ': it has no record of it' : '') : `: ${withoutAnswer(operation).text}`;
+  const rest = isOver ? (known ? ': no record found' : '') : `: ${withoutAnswer(operation).text}`;
   const tone = isOver ? 'plain' : withoutAnswer(operation).tone;
   story.add(
     { kind: 'look_up', tone, text: `${LOOKUP_TEXTS[operation.name] ?? 'Looked up'}${rest}`, facts },

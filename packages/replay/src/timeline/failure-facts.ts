@@ -3,7 +3,9 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 import { isSentence } from 'temporal-media/internal/service/redact';
 import { fieldsOf, numberOf, type Shown, textOf } from './values';
 
-/** A payload's value; undefined if there is none or it cannot be read, for example because it is still encrypted. */
+/**
+ * Returns a payload's value, or undefined if there is none or it cannot be read, for example because it is encrypted.
+ */
 export function decoded(payload: Payload | null | undefined): unknown {
   if (!payload) return undefined;
   try {
@@ -13,7 +15,7 @@ export function decoded(payload: Payload | null | undefined): unknown {
   }
 }
 
-/** The first argument or result. */
+/** Returns the first argument or result. */
 export function firstOf(
   payloads: { readonly payloads?: readonly Payload[] | null } | null | undefined,
 ): unknown {
@@ -23,28 +25,28 @@ export function firstOf(
 type Event = NonNullable<History['events']>[number];
 type Failure = NonNullable<NonNullable<Event['activityTaskFailedEventAttributes']>['failure']>;
 
-/** The facts read from a failure. Its message is not read, because it may repeat a prompt. */
+/** Facts about a failure. They leave out its message, which may repeat a prompt. */
 export interface FailureFacts {
-  /** The type string of an application failure, or the kind of any other. */
+  /** An application failure's type, or any other failure's kind. */
   readonly type: string;
-  /** For a timeout: `start_to_close` and so on. */
+  /** The kind of timeout, such as `start_to_close`; null for other failures. */
   readonly timeout: string | null;
-  /** For a failure of this package: its class, such as `rate_limited`. */
+  /** For this package's failures, the class, such as `rate_limited`. */
   readonly class: string | null;
   readonly httpStatus: number | null;
-  /** Minimum pause before the next try, in milliseconds; null if the retry policy decides. */
+  /** Minimum pause before the next attempt, in milliseconds; null if the retry policy decides. */
   readonly delayMs: number | null;
   /** The part of the pause that the service requested (Retry-After); null if none. */
   readonly retryAfterMs: number | null;
   /** Whether the last heartbeat is known. */
   readonly heartbeat: boolean;
-  /** An SDK rule that was broken, such as `TMPRL1100`. */
+  /** The SDK rule that was broken, such as `TMPRL1100`. */
   readonly rule: string | null;
 }
 
 const TIMEOUTS = ['unspecified', 'start_to_close', 'schedule_to_start', 'schedule_to_close', 'heartbeat'];
 
-/** The innermost cause decides: an activity's failure wraps the failure that its code threw. */
+/** Returns the innermost failure's facts, because an activity failure wraps the failure that its code threw. */
 export function failureFacts(failure: Failure | null | undefined): FailureFacts | null {
   if (failure === null || failure === undefined) return null;
   let inner = failure;
@@ -69,7 +71,7 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
   };
 }
 
-/** A class or type chosen by other code. A sentence may be a prompt. */
+/** Returns a class or type chosen by other code. Null for a sentence, which may be a prompt. */
 const wordOf = (value: unknown): string | null => {
   const text = textOf(value);
   return text === null || isSentence(text) ? null : text;
@@ -86,14 +88,14 @@ function typeName(failure: Failure): string {
   return failure.serverFailureInfo ? 'ServerFailure' : 'Failure';
 }
 
-/** In a few words, to be used in a sentence. */
+/** Describes a failure in a few words, for use in a sentence. */
 export function failureWords({ type, timeout, class: word, httpStatus, rule }: FailureFacts): string {
   if (timeout !== null) return `${timeout.replaceAll('_', ' ')} timeout`;
   const status = httpStatus === null ? '' : ` (HTTP ${httpStatus})`;
   return `${word ?? type}${status}${rule === null ? '' : ` [${rule}]`}`;
 }
 
-/** Who ended a run without an outcome, and why: ` by ops: too slow`; empty if unknown. */
+/** Returns who ended a run without an outcome, and why: ` by ops: too slow`; empty if unknown. */
 export function endedBy(
   event: Pick<Event, 'workflowExecutionTerminatedEventAttributes'>,
   failure: FailureFacts | null,

@@ -43,14 +43,14 @@ export type OperationEnd =
 export interface Operation {
   readonly run: number;
   readonly kind: OperationKind;
-  /** Type of the activity, workflow or signal, name of the Update; `''` if there is none. */
+  /** Activity or workflow type, or signal or Update name; `''` if there is none. */
   readonly name: string;
   readonly summary: string | null;
   /** Event ids. */
   readonly ids: number[];
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** When a worker began the last try; null before. */
+  /** When a worker started the last attempt; null before. */
   startedAt: number | null;
   /** Null while it is open. */
   endedAt: number | null;
@@ -61,11 +61,11 @@ export interface Operation {
   result: unknown;
   end: OperationEnd;
   failure: FailureFacts | null;
-  /** The failure of the try before the last. */
+  /** Why the attempt before the last one failed. */
   lastFailure: FailureFacts | null;
-  /** For an open activity that no worker has: the end of the previous try, and the earliest start of this one. */
+  /** For an open activity that no worker has: the end of the previous attempt, and the earliest start of the next. */
   offered: { readonly triedUntil: number | null; readonly from: number } | null;
-  /** The workflow task that issued the command; 0 for none. */
+  /** The workflow task that issued the command; 0 if there is none. */
   readonly command: number;
   /** The workflow that was started or signaled. */
   readonly target: { readonly workflowId: string; readonly runId: string } | null;
@@ -81,19 +81,19 @@ export interface RunOperations {
   readonly events: number;
 }
 
-/** From an int64, which the SDK decodes as an object that prints its number. */
+/** Converts an int64, which the SDK decodes as an object that prints its number. */
 const numberOfLong = (value: unknown): number => Number(value ?? 0);
 
 export function eventId(event: Event): number {
   return numberOfLong(event.eventId);
 }
 
-/** Milliseconds since 1970. */
+/** Returns an event's time in milliseconds since 1970. */
 export function eventTime({ eventTime: time }: Event): number {
   return numberOfLong(time?.seconds) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }
 
-/** Groups the events of one run. */
+/** Groups one run's events into operations. */
 export function operationsOf(run: LoadedRun, index: number): RunOperations {
   const events = run.history.events ?? [];
   const reader = new RunReader(index);
@@ -113,7 +113,7 @@ export function operationsOf(run: LoadedRun, index: number): RunOperations {
 class RunReader {
   readonly operations: Operation[] = [];
   readonly tasks = new TaskReader();
-  /** By the id of the operation's first event. */
+  /** Operations by the id of their first event. */
   private readonly begun = new Map<number, Operation>();
   private readonly updates = new Map<string, Operation>();
   private last: Operation | undefined;
@@ -133,7 +133,7 @@ class RunReader {
       if (operation.end === 'open') Object.assign(operation, { end: 'dropped', endedAt: end.at });
   }
 
-  /** The server's data about open activities. An open operation lasts at least until the history was read. */
+  /** Adds the server's data about open activities. An open operation lasts at least until the history was read. */
   addPending(pending: readonly PendingActivity[], readAt: number): void {
     for (const operation of this.operations)
       if (operation.end === 'open') operation.until = Math.max(operation.until, readAt);
@@ -380,8 +380,8 @@ class RunReader {
 }
 
 /**
- * A video that another workflow watches fails and retries while it waits (ADR 26), so its tries and starts mean
- * nothing.
+ * Whether an activity waits for a watcher. Such an activity fails and is retried while it waits (ADR 26), so its
+ * attempts and start times mean nothing.
  */
 const isWatched = (activity: Operation | undefined, lastFailure: PendingActivity['lastFailure']): boolean =>
   activity?.name === ACTIVITY.watchVideo && lastFailure?.applicationFailureInfo?.type === RETRY_LATER;
@@ -391,7 +391,7 @@ function summaryOf(event: Event): string | null {
   return typeof text === 'string' ? text : null;
 }
 
-/** `activityTaskPaused`, for an event without its own reader. */
+/** Returns an event's name, such as `activityTaskPaused`, for an event without its own reader. */
 function eventName(event: Event): string {
   const found = Object.keys(event).find(
     (key) => key.endsWith('EventAttributes') && event[key as keyof Event] !== null,

@@ -19,7 +19,7 @@ import {
   timeOf,
 } from './values';
 
-/** The content of one paid answer, from a create, a group of creates or a reconciliation. */
+/** One answer about a paid call, from a create, a group of creates or a reconciliation. */
 export interface AnswerSaid {
   readonly text: string;
   readonly tone: Tone;
@@ -36,7 +36,7 @@ export function moneyOf(value: unknown): Money | null {
     : { microUnits: whole, currency: String(currency) };
 }
 
-/** A paid answer's outcome, proof and cost, without the service's texts. */
+/** Returns a paid answer's outcome, proof and cost, without the service's texts. */
 export function answerSaid(answer: unknown, shown: Shown): AnswerSaid | undefined {
   const fields = fieldsOf(answer);
   const outcome = textOf(fields['outcome']);
@@ -74,7 +74,7 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
       });
       const text = isSent
         ? `sent, accepted as task ${taskId}`
-        : `not sent again: the journal has task ${taskId}`;
+        : `not sent again: the journal already has task ${taskId}`;
       return { tone: 'good', text, facts };
     }
     case 'not_sent': {
@@ -87,7 +87,7 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
         reason: shown.word(fields['reason']),
         heldUntil: until,
       });
-      const held = until === null ? '' : `; nothing is sent before ${until}`;
+      const held = until === null ? '' : `; nothing will be sent before ${until}`;
       return { tone: 'wait', text: `not sent (${cause})${held}`, facts };
     }
     case 'refused_for_now': {
@@ -97,8 +97,8 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
         ...errorFacts(fields['error'], shown),
         notBefore,
       });
-      const asked = notBefore === null ? '' : `; the service asked for no create before ${notBefore}`;
-      return { tone: 'wait', text: `refused for now${status}${kindIn(facts)}${asked}`, facts };
+      const asked = notBefore === null ? '' : `; the service requested no creates before ${notBefore}`;
+      return { tone: 'wait', text: `temporarily refused${status}${kindIn(facts)}${asked}`, facts };
     }
     case 'rejected': {
       const reason = shown.word(fields['reason']);
@@ -121,15 +121,15 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
     case 'unconfirmed': {
       const evidence = evidenceFacts(fields['evidence'], shown);
       const times = fields['resent'] === true ? 'sent more than once under one idempotency key' : 'sent once';
-      const text = `${isSent ? times : 'its fate is unknown'} (${textOf(evidence['cause']) ?? 'no cause'}): it may have been accepted`;
+      const text = `${isSent ? times : 'outcome unknown'} (${textOf(evidence['cause']) ?? 'no cause recorded'}): it may have been accepted`;
       return { tone: 'bad', text, facts: { evidence } };
     }
     case 'completed':
-      return { tone: 'good', text: 'images are stored', facts: {} };
+      return { tone: 'good', text: 'images were stored', facts: {} };
     case 'results_lost':
       return {
         tone: 'bad',
-        text: 'paid, but results are lost',
+        text: 'paid, but results were lost',
         facts: present({ reason: shown.word(fields['reason']) }),
       };
     default:
@@ -139,7 +139,7 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
 
 const kindIn = (facts: Facts): string => (typeof facts['kind'] === 'string' ? ` (${facts['kind']})` : '');
 
-/** Kind and code of a service error; never its text. */
+/** Returns a service error's kind and code, never its text. */
 export function errorFacts(error: unknown, shown: Shown): { readonly [name: string]: Fact } {
   const { kind, code } = fieldsOf(error);
   return present<Fact>({ kind: shown.word(kind), code: shown.word(code) });
@@ -173,27 +173,27 @@ const shownMoney = (value: unknown): string | null => {
   return money === null ? null : formatMoney(money);
 };
 
-/** How an activity ended that returned nothing. */
+/** Describes the end, or the current state, of an activity without a result. */
 export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text' | 'tone'> {
   const { end, failure, startedAt, offered } = operation;
   if (end === 'open') {
     const where =
       offered !== null
-        ? 'waits for a worker'
+        ? 'is waiting for a worker'
         : startedAt === null
-          ? 'waits for a worker, or is under way'
-          : 'is under way';
+          ? 'is waiting for a worker or running'
+          : 'is running';
     return { tone: 'wait', text: where };
   }
-  if (end === 'cancelled') return { tone: 'wait', text: 'was cancelled' };
+  if (end === 'cancelled') return { tone: 'wait', text: 'was canceled' };
   // The history does not show whether a worker had it, because an activity's start is recorded only when it ends.
-  if (end === 'dropped') return { tone: 'wait', text: 'was open when the run ended' };
-  if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without an answer` };
-  const untaken = startedAt === null ? ': no worker took it' : '';
-  return { tone: 'bad', text: `left no answer (${failureWords(failure)})${untaken}` };
+  if (end === 'dropped') return { tone: 'wait', text: 'was still open when the run ended' };
+  if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without a result` };
+  const untaken = startedAt === null ? ': no worker started it' : '';
+  return { tone: 'bad', text: `no result (${failureWords(failure)})${untaken}` };
 }
 
-/** An activity's times and tries. */
+/** Returns an activity's times and attempts. */
 export function workFacts(operation: Operation): Facts {
   const { at, startedAt, endedAt, attempt, lastFailure, failure, summary } = operation;
   return present<Fact>({
@@ -212,13 +212,13 @@ const took = ({ at, endedAt }: Operation): string =>
 
 const PROVES_SEND: readonly string[] = ['created', 'refused_for_now'];
 
-/** A create or a reconciliation of one video. */
+/** Reads a create or a reconciliation of one video. */
 export function readCreate(operation: Operation, story: Story): void {
   const isReconcile = operation.name === ACTIVITY.reconcileCreate;
   const input = fieldsOf(operation.input);
   const key = story.shown.id(input['creationKey']);
   story.creationKey ??= key;
-  const name = isReconcile ? 'Journal' : input['recordedOnly'] === true ? 'Record of the create' : 'Create';
+  const name = isReconcile ? 'Journal' : input['recordedOnly'] === true ? 'Recorded create' : 'Create';
   const said: Omit<AnswerSaid, 'outcome'> & { readonly outcome: string | null } = answerSaid(
     operation.result,
     story.shown,
@@ -236,7 +236,7 @@ export function readCreate(operation: Operation, story: Story): void {
     operation,
   );
   story.limits.set(`${operation.run}/${operation.command}`, entry);
-  // If the journal has the outcome of a create that returned no answer, this proves that it was sent.
+  // A create that returned no answer was sent if the journal has its outcome.
   if (isReconcile ? story.isUnanswered && PROVES_SEND.includes(said.outcome ?? '') : said.isSent)
     story.sent(said.outcome);
   story.isUnanswered = !isReconcile && said.outcome === null;
@@ -246,7 +246,7 @@ export function readCreate(operation: Operation, story: Story): void {
   if (said.outcome === 'created') readTask(fieldsOf(operation.result)['video'], operation, story);
 }
 
-/** The task that a create or a decision made known. The wait for it begins here. */
+/** Records the task that a create or a decision returned. The wait for the task begins here. */
 export function readTask(video: unknown, operation: Operation, story: Story): void {
   const fields = fieldsOf(video);
   story.taskId = story.shown.id(fields['taskId']);
@@ -256,7 +256,7 @@ export function readTask(video: unknown, operation: Operation, story: Story): vo
   story.deadlineAt = timeOf(story.processedAt(operation) + waits);
 }
 
-/** One image call. */
+/** Reads one image call. */
 export function readImage(operation: Operation, story: Story): void {
   const input = fieldsOf(operation.input);
   const result = fieldsOf(operation.result);
@@ -280,7 +280,7 @@ export function readImage(operation: Operation, story: Story): void {
 function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' | 'tone' | 'facts'> {
   const { result } = operation;
   const fields = fieldsOf(result);
-  // A call that has to wait is an answer; any other result is an outcome.
+  // A call that has to wait returns an answer; any other result is an outcome.
   if (fields['sent'] !== undefined) {
     const said = answerSaid(result, shown);
     if (said !== undefined) return said;
@@ -300,7 +300,7 @@ function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' 
   );
 }
 
-/** A durable timer between two creates, with the reason from the answer before it. */
+/** Reads a durable timer between two creates. The preceding answer contains the reason. */
 export function readCreateWait(operation: Operation, story: Story): void {
   const to = operation.endedAt ?? story.lastAt;
   const before = story.entries.findLast(({ said }) => ['create', 'reconcile', 'image'].includes(said.kind));
@@ -309,7 +309,7 @@ export function readCreateWait(operation: Operation, story: Story): void {
   const notBefore = typeof named === 'string' ? named : null;
   const askedMs = notBefore === null ? null : Math.max(0, Date.parse(notBefore) - operation.at);
   story.spans.push(...pauseSpans(operation.at, to, { on, askedMs }));
-  const why = notBefore === null ? `: ${SPENT[on]}` : `, not before ${notBefore} as the service asked`;
+  const why = notBefore === null ? `: ${SPENT[on]}` : `: the service requested no sends before ${notBefore}`;
   const text = `Waited ${shownSpan(to - operation.at)} before the next send${why}`;
   const facts = present<Fact>({ notBefore, on });
   story.add({ kind: 'create_wait', tone: 'wait', text, facts }, operation);

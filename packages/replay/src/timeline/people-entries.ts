@@ -9,7 +9,7 @@ import { fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values
 const DECISIONS: readonly string[] = [UPDATE.adopt, UPDATE.declareLost, UPDATE.resubmit];
 const OURS: readonly string[] = Object.values(UPDATE);
 
-/** Who decides what, as part of a sentence. */
+/** Returns who decided what, for use in a sentence. */
 function decisionName(name: string, by: unknown, story: Story): string {
   const who = story.shown.said(by);
   return `Decision${who === null ? '' : ` by ${who}`}: ${DECIDED[name] ?? 'unknown'}`;
@@ -21,7 +21,7 @@ const DECIDED: { readonly [decision: string]: string } = {
   resubmit: 'resubmit',
 };
 
-/** Updates, and the activities that carry out decisions. */
+/** Reads Updates, and the activities that carry out decisions. */
 export class PeopleReader {
   /** Decisions without a matching activity so far, by name. */
   private readonly open = new Map<string, OpenEntry[]>();
@@ -77,7 +77,7 @@ export class PeopleReader {
     if (!isRefused) this.open.set(name, [...(this.open.get(name) ?? []), entry]);
   }
 
-  /** `media.resolveUnconfirmed`: part of the Update that requested it, otherwise a separate decision. */
+  /** Adds `media.resolveUnconfirmed` to the Update that requested it, or else as a separate decision. */
   carriedOut(operation: Operation): void {
     const input = fieldsOf(operation.input);
     const name = textOf(input['decision']) ?? '';
@@ -146,7 +146,7 @@ export class PeopleReader {
       case UPDATE.resume:
         return { text: 'Campaign resumed', facts: {} };
       default:
-        return { text: 'Campaign cancelled', facts: {} };
+        return { text: 'Campaign canceled', facts: {} };
     }
   }
 }
@@ -176,7 +176,7 @@ function decisionFacts(result: unknown, story: Story): { readonly [name: string]
   });
 }
 
-/** The timer that ends the wait for a decision. */
+/** Reads the timer that limits the wait for a decision. */
 export function readDecisionWait(operation: Operation, story: Story): void {
   story.span('waiting_for_person', operation);
   const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);

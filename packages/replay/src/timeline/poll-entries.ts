@@ -19,7 +19,7 @@ export interface TaskAnswer {
   readonly facts: { readonly [name: string]: Fact };
 }
 
-/** Answers of one `media.pollVideos`, one per task, in input order. */
+/** Returns the answers of one `media.pollVideos`, one per task, in input order. */
 export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
   const batches = listOf(fieldsOf(operation.input)['byModel']);
   const ids = batches.flatMap((batch) => listOf(fieldsOf(batch)['ids']));
@@ -47,13 +47,13 @@ export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
   });
 }
 
-/** What is known about one workflow's polls, across all of its runs. */
+/** Collects one workflow's polls across all of its runs. */
 export class PollReader {
   private readonly last = new Map<string, { status: string | null; progress: number | null }>();
   private group: PollGroup | undefined;
-  /** Timers that have no tick yet. */
+  /** Timers that no tick has followed yet. */
   private timers: Operation[] = [];
-  /** Why the next poll waits, and since when, in milliseconds since 1970; null for the ordinary cadence. */
+  /** Why the next poll is delayed, and since when, in milliseconds since 1970; null at the normal interval. */
   private pause: (Pause & { from: number | null; readonly isOfOne: boolean }) | null = null;
 
   constructor(
@@ -62,7 +62,7 @@ export class PollReader {
     private readonly watchers: readonly LoadedRun[] | undefined,
   ) {}
 
-  /** A status known before the first poll, from the create's reply or the previous run. */
+  /** Sets a status known before the first poll, from the create's reply or the previous run. */
   know(taskId: string | null, status: string | null, progress: number | null): void {
     if (taskId !== null) this.last.set(taskId, { status, progress });
   }
@@ -71,7 +71,7 @@ export class PollReader {
     const { story, pause } = this;
     if (pause === null) story.span('waiting_for_polls', operation);
     else {
-      // The pause that the service requested counts from the workflow task that read the answer, where the first timer
+      // The pause that the service requested starts at the workflow task that read the answer, where the first timer
       // began.
       pause.from ??= operation.at;
       story.spans.push(...pauseSpans(pause.from, operation.endedAt ?? story.lastAt, pause));
@@ -79,7 +79,7 @@ export class PollReader {
     if (pause?.isOfOne === true && pause.askedMs !== null) {
       const facts = { retryAfterMs: pause.askedMs };
       const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
-      const text = `Waited ${span} before the next poll: the service asked for ${shownSpan(pause.askedMs)} (Retry-After)`;
+      const text = `Waited ${span} before the next poll: the service requested ${shownSpan(pause.askedMs)} (Retry-After)`;
       this.pause = null;
       this.group = undefined;
       story.add({ kind: 'retry_after', tone: 'wait', text, facts }, operation);
@@ -123,7 +123,10 @@ export class PollReader {
     this.pause = pause === null ? null : { ...pause, from: null, isOfOne: answers.length === 1 };
   }
 
-  /** Adds the polls that a watcher made in a watch. @returns how many; null if its histories are not available */
+  /**
+   * Adds the polls that a watcher made in a watch. @returns the number of polls; null if the watcher's histories are
+   * not available
+   */
   byWatcher(watch: Operation): number | null {
     if (this.watchers === undefined) return null;
     const polls = pollsByWatchers(this.watchers, watch);
@@ -138,13 +141,13 @@ export class PollReader {
     return polls.length;
   }
 
-  /** Nobody polled between the end of a watcher's run and its next run. */
+  /** Adds the time between a watcher's lost run and its next run, in which nothing polled the video. */
   private lost({ end, backAt }: WatcherLoss, watch: Operation): void {
     const { shown } = this.story;
     const how = end.end === 'failed' ? 'failed' : `was ${end.end.replace('_', ' ')}`;
     const back =
       backAt === null
-        ? 'no other run of it has begun'
+        ? 'no new run has started'
         : `its next run took over after ${shownSpan(backAt - end.at)}`;
     const text = `The watcher ${how}${endedBy(end.event, end.failure, shown)}; ${back}`;
     const facts = present<Fact>({ end: end.end, tookOverAfterMs: backAt === null ? null : backAt - end.at });
@@ -152,7 +155,7 @@ export class PollReader {
     this.story.add({ kind: 'watch', tone: backAt === null ? 'bad' : 'wait', text, facts }, moment);
   }
 
-  /** How a watcher's watch ended, and its polls that no history shows. */
+  /** Adds the end of a watcher's watch, and the polls that no available history shows. */
   shared(
     { at, endedAt }: Operation,
     { state, made }: { readonly state: Fields; readonly made: number },
@@ -207,11 +210,12 @@ export class PollReader {
   }
 }
 
-/** Errors after which the ordinary cadence continues: nothing was sent, or nothing is known about an answer. */
+/** Errors after which polling continues at the normal interval: nothing was sent, or the answer is unknown. */
 const NO_PAUSE: readonly string[] = ['late', 'worker_unavailable', 'account_not_configured'];
 
 /**
- * The pause after a tick in which every poll failed; with several tasks, the shortest pause that the service requested.
+ * Returns the pause after a tick in which every poll failed. With several tasks, this is the shortest pause that the
+ * service requested.
  */
 function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
   const errors = answers.map(({ error }) => error ?? NO_ERROR);
@@ -225,7 +229,7 @@ function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
 
 const NO_ERROR = '';
 
-/** What ticks shown as one entry have in common: the error, or the status after them. */
+/** Returns what the ticks of one entry have in common: the error, or the status after them. */
 function classOf(
   answers: readonly TaskAnswer[],
   last: ReadonlyMap<string, { readonly status: string | null }>,
@@ -300,8 +304,8 @@ class PollGroup {
   }
 
   private found(): string {
-    if (this.ticks === 0) return 'ended before it';
-    if (this.isOpen) return 'the last one is under way';
+    if (this.ticks === 0) return 'ended before the poll';
+    if (this.isOpen) return 'the last poll is running';
     if (this.tasks > 1) {
       const errors = this.errors.size === 0 ? '' : `; ${this.errorText()}`;
       return `${this.statusCounts()}${errors}`;

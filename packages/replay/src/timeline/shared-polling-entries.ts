@@ -14,7 +14,7 @@ const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos,
 export const isSharedPolling = ({ kind, name }: Operation): boolean =>
   (kind === 'activity' ? ACTIVITIES : SIGNALS).includes(name);
 
-/** Shared polling (architecture: Wait): the messages between a video and its watcher. */
+/** Reads shared polling (architecture: Wait): the messages between a video and its watcher. */
 export function readSharedPolling(operation: Operation, story: Story, polls: PollReader): void {
   switch (operation.name) {
     case ACTIVITY.watchVideo:
@@ -32,7 +32,7 @@ export function readSharedPolling(operation: Operation, story: Story, polls: Pol
   }
 }
 
-/** A video's wait: its watcher made the polls and reports how they ended. */
+/** Reads a video's wait: its watcher polls and reports how the watch ended. */
 function readWatch(operation: Operation, story: Story, polls: PollReader): void {
   const { shown } = story;
   const { watcher, state: before } = fieldsOf(operation.input);
@@ -54,7 +54,7 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
     verdict !== null
       ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}${failedTry(answer, story)}`
       : operation.end === 'completed'
-        ? 'The watcher takes no more videos'
+        ? 'The watcher does not accept more videos'
         : unanswered(operation);
   const facts = {
     ...present<Fact>({ watcher: id, polls: verdict === null ? null : made, status, progress }),
@@ -64,24 +64,24 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
   readBrought(operation, story);
 }
 
-/** The activity waits in the server while the watcher polls, and its start is recorded only when it ends. */
+/** The activity waits in the server while the watcher polls, so its start is recorded only when it ends. */
 function unanswered(operation: Operation): string {
-  if (operation.end === 'open') return 'A watcher polls for the video';
+  if (operation.end === 'open') return 'A watcher is polling the video';
   if (operation.end === 'dropped' || operation.end === 'cancelled')
-    return 'A watcher polled for the video until it was left';
+    return 'A watcher polled the video until the video left';
   const why = operation.failure === null ? '' : ` (${failureWords(operation.failure)})`;
-  return `No answer of the watcher${why}: the video polls by itself`;
+  return `No answer from the watcher${why}: the video polls on its own`;
 }
 
 const pollsIn = (state: Fields): number => numberOf(state['polls']) ?? 0;
 
-/** The failed try to fetch the file. The video's own download counts it as its first try. */
+/** Describes the watcher's failed download attempt. The video's own download counts it as the first attempt. */
 function failedTry(answer: Fields, story: Story): string {
   const kind = story.shown.word(fieldsOf(fieldsOf(answer['tried'])['problem'])['kind']);
-  return kind === null ? '' : `; its try of the file failed (${kind})`;
+  return kind === null ? '' : `; its download attempt failed (${kind})`;
 }
 
-/** A final record needs no addition. The other ends have no status from the service. */
+/** A final record needs no addition. For other verdicts, the last status is added. */
 const saidOf = (verdict: string, status: string | null): string =>
   verdict === status || status === null
     ? verdict.replace('_', ' ')
@@ -92,7 +92,7 @@ function toneOf(verdict: string | null): Tone {
   return verdict === 'failed' || verdict === 'task_unknown' ? 'bad' : 'wait';
 }
 
-/** A watcher completes the activities of videos with an ended watch, and may deliver their files. */
+/** Reads an activity with which a watcher returns ended watches to their videos, and may deliver files. */
 function readAnswered(operation: Operation, story: Story): void {
   const isDelivery = operation.name === ACTIVITY.deliverVideos;
   const input = fieldsOf(operation.input);
@@ -100,7 +100,7 @@ function readAnswered(operation: Operation, story: Story): void {
   const ends = new Map<string, number>();
   for (const { answer } of answered) {
     const { kind, verdict } = fieldsOf(answer);
-    const end = story.shown.word(kind === 'full' ? 'not taken' : fieldsOf(verdict)['kind']) ?? 'ended';
+    const end = story.shown.word(kind === 'full' ? 'not accepted' : fieldsOf(verdict)['kind']) ?? 'ended';
     ends.set(end, (ends.get(end) ?? 0) + 1);
   }
   const isOver = operation.end === 'completed';
@@ -111,12 +111,12 @@ function readAnswered(operation: Operation, story: Story): void {
     ...workFacts(operation),
   };
   const tone = isOver ? 'good' : withoutAnswer(operation).tone;
-  const said = isDelivery ? 'Fetched and told' : 'Told';
+  const said = isDelivery ? 'Sent files and results to' : 'Sent results to';
   const text = `${said} ${counted(answered.length, 'video')}: ${counts}${rest}`;
   story.add({ kind: 'told', tone, text, facts }, operation);
 }
 
-/** Videos that an entry names. */
+/** Maximum number of videos that an entry names. */
 const SHOWN = 100;
 
 const videoOf = (waiter: unknown, story: Story): string =>
@@ -126,8 +126,8 @@ function readNudge(operation: Operation, story: Story): void {
   const isSent = operation.kind === 'sent_signal';
   const workflowId = story.shown.id(textOf(operation.input));
   const text = isSent
-    ? `Nudge passed to the watcher${operation.end === 'failed' ? ': it is gone' : ''}`
-    : `Nudged${workflowId === null ? '' : ` for ${workflowId}`}: the next poll comes as soon as it may`;
+    ? `Nudge forwarded to the watcher${operation.end === 'failed' ? ', which no longer exists' : ''}`
+    : `Nudged${workflowId === null ? '' : ` for ${workflowId}`}: the next poll runs as soon as possible`;
   story.add(
     {
       kind: 'nudge',
@@ -139,7 +139,7 @@ function readNudge(operation: Operation, story: Story): void {
   );
 }
 
-/** Videos that join a watcher, and a video that leaves it. */
+/** Reads videos joining a watcher, or a video leaving it. */
 function readMembers(operation: Operation, story: Story): void {
   if (operation.name === SIGNAL.watchJoin) {
     const videos = listOf(operation.input).map((join) => videoOf(fieldsOf(join)['waiter'], story));
@@ -151,7 +151,7 @@ function readMembers(operation: Operation, story: Story): void {
   }
   const isSent = operation.kind === 'sent_signal';
   const text = isSent
-    ? `Left the watcher${operation.end === 'failed' ? ', which is gone' : ''}`
+    ? `Left the watcher${operation.end === 'failed' ? ', which no longer exists' : ''}`
     : `${videoOf(operation.input, story)} left`;
   story.add({ kind: 'watch', tone: 'wait', text }, operation);
 }

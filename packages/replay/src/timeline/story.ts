@@ -17,8 +17,9 @@ import { type Shown } from './values';
 import { type WorkflowTask } from './workflow-tasks';
 
 /**
- * A reset run begins with copies of the events of the run that it was reset from. If that run is shown just before it,
- * the copies belong to the reset, so that each paid request appears once, in the run that sent it.
+ * Removes a reset run's copies of events. A reset run begins with events copied from the run it was reset from. If that
+ * run comes just before, the copies become part of the reset, so that each paid request appears once, in the run that
+ * sent it.
  */
 export function withoutCopies(runs: readonly RunOperations[]): readonly RunOperations[] {
   return runs.map((run, index) => {
@@ -81,7 +82,7 @@ export class OpenEntry {
     else known.push(...ids);
   }
 
-  /** First event, which orders entries with the same time. */
+  /** Returns the first event, which orders entries with the same time. */
   order(): readonly [run: number, id: number] {
     const runs = [...this.events.entries()].map(([run, ids]) => [run, Math.min(...ids)] as const);
     return runs.sort(([a], [b]) => a - b)[0] ?? [0, 0];
@@ -98,10 +99,10 @@ export class OpenEntry {
   }
 }
 
-/** The number of tries of a retried activity, and why the try before the last one failed. */
+/** Returns a retried activity's attempt number, and why the previous attempt failed. */
 function triesText({ attempt, lastFailure }: Operation): string {
   if (attempt <= 1) return '';
-  return `; try ${attempt}${lastFailure === null ? '' : `, the one before: ${failureWords(lastFailure)}`}`;
+  return `; attempt ${attempt}${lastFailure === null ? '' : `, previous failure: ${failureWords(lastFailure)}`}`;
 }
 
 /** Whether the service refused a send with this outcome. A refused send cost nothing. */
@@ -132,24 +133,24 @@ export class Story {
   sends = 0;
   sendsRefused = 0;
   sendsAccepted = 0;
-  /** The last create left no answer. Only the journal shows whether it was sent. */
+  /** Whether the last create returned no answer. Only the journal shows whether it was sent. */
   isUnanswered = false;
   /** ISO 4217 code of this workflow's prices. */
   currency: string | null = null;
-  /** Duration of the wait for the videofrom the input, in milliseconds. */
+  /** How long to wait for the video, from the input, in milliseconds. */
   waitForMs: number | null = null;
-  /** When the last create with an unknown outcome began to wait for a person; null if none waits. */
+  /** When the last create with an unknown outcome began to wait for a person; null if none is waiting. */
   undecidedSince: number | null = null;
   /** When the campaign was paused; null when it is not. */
   pausedSince: number | null = null;
-  /** The entry to which a workflow task's timer belongs, by the event id of the task's completion. */
+  /** The entry that a workflow task's timer belongs to, by run and the event id of the task's completion. */
   readonly limits = new Map<string, OpenEntry>();
 
   constructor(
     readonly shown: Shown,
-    /** Where the bars of open operations end: when the history was read, else the last event of all runs. */
+    /** Where open operations' bars end: when the history was read, or else the last event of all runs. */
     readonly lastAt: number,
-    /** Workflow tasks of each run. */
+    /** Each run's workflow tasks. */
     readonly tasks: readonly (readonly WorkflowTask[])[],
   ) {}
 
@@ -161,7 +162,7 @@ export class Story {
     return entry;
   }
 
-  /** @param outcome the send's outcome; null if it left no answer */
+  /** @param outcome the send's outcome; null if it returned no answer */
   sent(outcome: string | null): void {
     this.sends += 1;
     if (outcome === null || outcome === 'unconfirmed') return;
@@ -197,7 +198,7 @@ export class Story {
     this.money = { ...this.money, estimate };
   }
 
-  /** When the workflow processed an operation's end: the time of its next workflow task. */
+  /** Returns when the workflow processed an operation's end: the time of its next workflow task. */
   processedAt({ run, until }: Operation): number {
     const next = this.tasks[run]?.find(({ startedAt }) => startedAt !== null && startedAt >= until);
     return next?.startedAt ?? until;

@@ -4,14 +4,14 @@ import { type Operation, type RunOperations } from './operations';
 import { SPENT, type SpentOn, type TimeSpent } from './timeline';
 import { type WorkflowTask } from './workflow-tasks';
 
-/** A time span spent on one thing, in milliseconds since 1970. */
+/** A time span and what it was spent on. Times are in milliseconds since 1970. */
 export interface Span {
   readonly from: number;
   readonly to: number;
   readonly on: SpentOn;
   /**
-   * Number of campaign rows in this phase. They share the time in which the workflow itself did and awaited nothing.
-   * Absent for what the workflow did or awaited.
+   * Number of campaign rows in this phase. Rows share the time in which the workflow itself was idle. Absent for the
+   * workflow's own work and waits.
    */
   readonly rows?: number;
 }
@@ -32,8 +32,8 @@ const DOWNLOADS: readonly string[] = [
 const OURS: readonly string[] = Object.values(ACTIVITY);
 
 /**
- * Divides the time between two moments: each moment counts once, for the span whose `on` comes first in {@link SPENT};
- * otherwise the campaign's rows share it. The sum equals the divided time, in whole milliseconds.
+ * Divides the time between two moments. Each moment counts once, for the span whose `on` comes first in {@link SPENT}.
+ * If there is none, the campaign's rows share it. The sum equals the divided time, in whole milliseconds.
  */
 export function timeSpent(from: number, to: number, spans: readonly Span[]): TimeSpent[] {
   const order = Object.keys(SPENT) as SpentOn[];
@@ -76,7 +76,7 @@ function addTo(sums: number[], on: number, by: number): void {
   sums[on] = (sums[on] ?? 0) + by;
 }
 
-/** Whole numbers with the same sum. */
+/** Rounds numbers to whole numbers with the same sum. */
 function inWhole(sums: readonly number[]): number[] {
   let sum = 0;
   let given = 0;
@@ -88,7 +88,10 @@ function inWhole(sums: readonly number[]): number[] {
   });
 }
 
-/** Spans of activities, children and workflow tasks. The spans of timers and batch rows depend on the timeline. */
+/**
+ * Returns the spans of activities, children and workflow tasks. Timers and batch rows are not included: their spans
+ * depend on other entries.
+ */
 export function spansOf({ operations, tasks }: RunOperations, lastAt: number): Span[] {
   const spans: Span[] = [];
   for (const operation of operations) {
@@ -103,8 +106,8 @@ export function spansOf({ operations, tasks }: RunOperations, lastAt: number): S
 const isBatch = ({ name }: Operation): boolean => name === WORKFLOW.campaignBatch;
 
 /**
- * The time that workflow tasks took. The history has a task's first failure and the try that succeeded. The time
- * between them was spent on failed tries and the server's pauses.
+ * Returns the time that workflow tasks took. The history has a task's first failure and the attempt that succeeded. The
+ * time between them was spent on failed attempts and the server's backoff.
  */
 function taskSpans(tasks: readonly WorkflowTask[], lastAt: number): Span[] {
   const spans: Span[] = [];
@@ -113,7 +116,7 @@ function taskSpans(tasks: readonly WorkflowTask[], lastAt: number): Span[] {
     const taken: number = startedAt ?? endedAt ?? lastAt;
     if (failedAt === null) spans.push({ from: at, to: taken, on: 'waiting_for_worker' });
     else spans.push({ from: failedAt, to: taken, on: 'workflow_failing' });
-    // A timeout without a start: its worker was gone, and the server offers the task to the others.
+    // A timeout without a start: the worker was gone, and the server offers the task to other workers.
     if (startedAt === null) continue;
     spans.push({ from: startedAt, to: endedAt ?? lastAt, on: TASK_ENDS[end] });
     failedAt = end === 'failed' ? endedAt : null;
@@ -126,7 +129,7 @@ const TASK_ENDS = {
   open: 'workflow_code',
   completed: 'workflow_code',
   failed: 'workflow_failing',
-  // The run begins with copied events. What the other run did until then is not in this history.
+  // The run begins with copied events. This history does not show what the other run did after them.
   reset: 'until_reset',
 } as const satisfies { readonly [end in WorkflowTask['end']]: SpentOn };
 
@@ -150,16 +153,16 @@ function activitySpans(operation: Operation, to: number): Span[] {
       { from: at, to: startedAt, on: 'waiting_for_worker' },
       { from: startedAt, to, on },
     ];
-  // The server records only the start of the last try. The time before it was spent on earlier tries and their pauses.
+  // The server records only the last attempt's start. Earlier attempts and their backoff took the time before it.
   const pause = pauseBefore(startedAt, lastFailure, attempt);
   const from = Math.max(at, pause.from);
   return [{ from: at, to: from, on }, ...pauseSpans(from, startedAt, pause), { from: startedAt, to, on }];
 }
 
-/** Why there is a pause, and how long a pause the service requested. */
+/** The cause of a pause, and how long a pause the service requested. */
 export interface Pause {
   readonly on: SpentOn;
-  /** Milliseconds from the start of the pause; null if none was requested. */
+  /** The requested pause in milliseconds; null if none was requested. */
   readonly askedMs: number | null;
 }
 
@@ -170,12 +173,15 @@ function pauseBefore(
 ): Pause & { readonly from: number } {
   const { delayMs = null, retryAfterMs = null, class: word = null } = failure ?? {};
   const on = pauseOn(word);
-  // Tries with a refused key follow each other at a fixed interval. Of other pauses, only the last one is known.
+  // Attempts with a refused key follow at a fixed interval. For our own backoff, only the last pause is known.
   const pauses = on === 'own_backoff' ? 1 : attempt - 1;
   return { on, askedMs: retryAfterMs, from: startedAt - (delayMs ?? 0) * pauses };
 }
 
-/** What is awaited after an answer with one of these causes, reasons or classes; otherwise our own backoff. */
+/**
+ * Returns what a pause waits for after an answer with one of these causes, reasons or classes. Defaults to our own
+ * backoff.
+ */
 export const pauseOn = (...words: readonly unknown[]): SpentOn =>
   PAUSES.find(([word]) => words.includes(word))?.[1] ?? 'own_backoff';
 
@@ -187,7 +193,7 @@ const PAUSES: readonly (readonly [word: string, on: SpentOn])[] = [
   ['account_rate', 'waiting_for_slot'],
 ];
 
-/** Splits a pause into exactly the part that the service requested, and the rest. */
+/** Splits a pause into the part that the service requested and the remainder. */
 export function pauseSpans(from: number, to: number, { on, askedMs }: Pause): Span[] {
   const asked = Math.min(to, from + (askedMs ?? 0));
   return [

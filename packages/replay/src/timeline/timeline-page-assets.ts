@@ -1,8 +1,8 @@
 import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
- * The script of a timeline page. It creates elements from the data in the page and never parses HTML: every text is
- * untrusted.
+ * The timeline page's script. It creates elements from the data in the page and never parses HTML, because every text
+ * is untrusted.
  */
 export const TIMELINE_SCRIPT = `'use strict';
 (() => {${ROW_FILTERS_SCRIPT}
@@ -31,7 +31,7 @@ export const TIMELINE_SCRIPT = `'use strict';
     if (h < 1) return m + ':' + two(s % 60);
     return h < 24 ? h + ':' + two(m % 60) + (step < 60000 ? ':' + two(s % 60) : '') : Math.floor(h / 24) + ' d ' + (h % 24) + ':' + two(m % 60);
   };
-  /** The axis of a campaign is the clock, in UTC; at midnight it shows the day. */
+  /** A campaign's axis shows the time of day in UTC, and the date at midnight. */
   const clock = (ms, step) => {
     const iso = new Date(ms).toISOString();
     if (step >= 864e5 || ms % 864e5 === 0) return iso.slice(5, 10);
@@ -62,7 +62,7 @@ export const TIMELINE_SCRIPT = `'use strict';
   const LABEL = 16, BAR = 16, GAP = 4, AXIS = 24;
   const LANES = Object.keys(data.lanes);
 
-  /** Entries that overlap get lines of their own. */
+  /** Puts overlapping entries on separate lines. */
   const lined = (items) => {
     const ends = [];
     return [...items].sort((a, b) => a.from - b.from).map((item) => {
@@ -134,7 +134,7 @@ export const TIMELINE_SCRIPT = `'use strict';
         svg.append(bar);
         if (row.made !== null && row.made >= from && row.made <= to) svg.append(draw('rect', { class: 'made', x: x(row.made) - 1, y: y - 1, width: 2, height: rows.high - 1 }));
       });
-      svg.append(draw('text', { class: 'name', x: 2, y: rows.y + 12 }, 'Rows of the table, with the moment of their creation'));
+      svg.append(draw('text', { class: 'name', x: 2, y: rows.y + 12 }, 'Listed rows. Marks show when each video was created.'));
     }
     chart.replaceChildren(svg);
     by('range').textContent = from === shown.all[0] && to === shown.all[1] ? '' : timeText(from, to - from) + ' to ' + timeText(to, to - from);
@@ -199,7 +199,7 @@ export const TIMELINE_SCRIPT = `'use strict';
     by('body').replaceChildren(...rows.slice(0, shown.count).map((row) => make('tr', { class: row.tone, 'data-outcome': row.outcome },
       make('th', { scope: 'row' }, make('bdi', {}, row.key)), make('td', {}, row.label + (row.cause ? ': ' + row.cause : '')),
       make('td', {}, row.batch === null ? '' : String(row.batch)), make('td', {}, String(row.creates)), make('td', {}, String(row.polls)), make('td', {}, make('bdi', {}, row.taskId || '')))));
-    filters.say(rows.length === 0 ? 'No row fits' : number(shown.count) + ' of ' + number(rows.length) + ' shown');
+    filters.say(rows.length === 0 ? 'No matching rows' : number(shown.count) + ' of ' + number(rows.length) + ' shown');
     by('more').hidden = shown.count === rows.length;
     shown.layout = layout(timeline, rows.slice(0, shown.count));
     repaint();
@@ -238,7 +238,7 @@ export const TIMELINE_SCRIPT = `'use strict';
     spent.append(bar, legend);
 
     by('rows').hidden = timeline.rows.length === 0;
-    by('left').textContent = timeline.rowsLeftOut === 0 ? '' : number(timeline.rowsLeftOut) + ' more rows are in -o json.';
+    by('left').textContent = timeline.rowsLeftOut === 0 ? '' : number(timeline.rowsLeftOut) + ' more rows are in the -o json output.';
     filters.use(timeline.rows.map((row) => ({ ...row, rows: 1 })));
 
     by('entries').replaceChildren(...timeline.entries.map((entry, number) => {
@@ -285,7 +285,7 @@ export const TIMELINE_SCRIPT = `'use strict';
     else return;
     event.preventDefault();
   });
-  // A press that moves is a drag; one that does not is a click on what is under it.
+  // A press that moves is a drag. Without movement, it is a click on the element under the pointer.
   let drag = null;
   chart.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
@@ -309,7 +309,7 @@ export const TIMELINE_SCRIPT = `'use strict';
 })();
 `;
 
-/** The style sheet of the page. */
+/** The page's style sheet. */
 export const TIMELINE_STYLE = `${PAGE_STYLE}body { max-width: 1280px; padding-top: 24px; }
 .advice { max-width: 75ch; margin: 8px 0; padding: 10px 14px; border-radius: 10px; background: var(--card); border: 1px solid var(--line); }
 .advice.bad { border-color: var(--bad); } .advice.wait { border-color: var(--wait); }

@@ -33,17 +33,17 @@ const LANES: { readonly [lane in Lane]: string } = {
   batches: 'Batches',
   campaign: 'Plan, orders and reports',
   rows: 'Pages and results',
-  own: 'Your own',
+  own: 'Your code',
   workflow: 'Workflow',
 };
 
 /** Maximum number of campaign rows in the page; failed rows come first. */
 const MAX_ROWS = 10_000;
 
-/** Workflows that people recognize by the time of day. */
+/** Workflows whose axis shows the time of day. */
 const BY_THE_CLOCK: readonly string[] = [WORKFLOW.runCampaign, WORKFLOW.campaignBatch];
 
-/** A self-contained page that opens from disk. It includes the timelines of children. */
+/** Returns a self-contained page that opens from disk. It includes the children's timelines. */
 export function timelinePage(timeline: Timeline): string {
   const clock = BY_THE_CLOCK.includes(timeline.workflowType);
   const data = JSON.stringify({ clock, lanes: LANES, timelines: flat(timeline).map(drawn) }).replaceAll(
@@ -66,7 +66,7 @@ export function timelinePage(timeline: Timeline): string {
 <header id="head"></header>
 <section id="spent" aria-labelledby="spent-title"><h2 id="spent-title">Where the time went</h2></section>
 <section id="rows" aria-labelledby="rows-title" hidden><h2 id="rows-title">Rows</h2>
-<form class="filters" id="filters" aria-label="Filters of the rows" hidden></form>
+<form class="filters" id="filters" aria-label="Row filters" hidden></form>
 <div class="table" tabindex="0" role="region" aria-labelledby="rows-title"><table aria-labelledby="rows-title"><thead><tr><th scope="col">Row</th><th scope="col">State</th><th scope="col">Batch</th><th scope="col">Creates</th><th scope="col">Polls</th><th scope="col">Task</th></tr></thead><tbody id="body"></tbody></table></div>
 <p class="more-rows"><button type="button" id="more" hidden>Show more</button></p><p id="left"></p></section>
 <section aria-labelledby="chart-title"><h2 id="chart-title">Timeline${clock ? ' <small>UTC</small>' : ''}</h2>
@@ -74,7 +74,7 @@ export function timelinePage(timeline: Timeline): string {
 <div id="chart" tabindex="0" role="group" aria-label="Timeline. Keys: + and - zoom, arrows move, 0 shows all. The list below has every entry."></div>
 </section>
 <section aria-labelledby="entries-title"><h2 id="entries-title">What happened</h2><ol id="entries"></ol></section>
-<noscript><p>This page draws the timeline with the script that it contains: allow it to run.</p></noscript>
+<noscript><p>This page needs JavaScript to draw the timeline. Allow its built-in script to run.</p></noscript>
 <script type="application/json" id="data">${data}</script>
 <script>${TIMELINE_SCRIPT}</script>
 </body>
@@ -96,7 +96,7 @@ interface Item {
   readonly entry: number;
 }
 
-/** A timeline in the script's form: times are milliseconds since its start. */
+/** Returns a timeline in the script's form. Times are in milliseconds since its start. */
 function drawn(timeline: Timeline): object {
   const { startedAt, lastEventAt, readAt, entries, runs, advice, spent, rows, workflowType, workflowId } =
     timeline;
@@ -147,7 +147,7 @@ function drawn(timeline: Timeline): object {
   };
 }
 
-/** How the execution ended, with the rows that wait for a decision; while it is open, the state of its known rows. */
+/** Returns how the execution ended, with the number of rows that need a person. */
 function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string; readonly tone: Tone } {
   const end = entries.findLast(({ kind }) => kind === 'ended');
   const counts = end?.facts['counts'];
@@ -157,12 +157,12 @@ function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string
       : needingPerson(counts as { readonly [outcome: string]: number });
   const label = outcome === null ? 'Open' : outcomeWords(outcome).label;
   return {
-    label: bad === 0 ? label : `${label}, ${bad.toLocaleString('en-US')} to look at`,
+    label: bad === 0 ? label : `${label}, ${bad.toLocaleString('en-US')} needing attention`,
     tone: end?.tone ?? (bad === 0 ? 'plain' : 'bad'),
   };
 }
 
-/** In the order of the manifest. */
+/** Returns the rows to show, in manifest order. Drops the least urgent ones if there are too many. */
 function mostUrgent(rows: readonly TimelineRow[]): readonly TimelineRow[] {
   const kept = [...rows].sort((a, b) => TONES.indexOf(a.tone) - TONES.indexOf(b.tone)).slice(0, MAX_ROWS);
   return kept.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0);
@@ -172,7 +172,7 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   const { at, until, kind, tone, facts } = entry;
   const item = { from: since(at), to: since(until), tone, entry: index };
   const lane: Lane = ENTRY_KINDS[kind][0];
-  // What was or may have been paid is shown where it became known.
+  // A payment, or a possible payment, is shown where it became known.
   const isMoney =
     (kind === 'create' || kind === 'image') && facts['sent'] === true && !isRefused(facts['outcome']);
   const isBill = kind === 'ended' && facts['billing'] !== undefined;
@@ -181,8 +181,7 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
 }
 
 /**
- * There are no events between a create with an unknown outcome and the decision about it, but the workflow waits for a
- * person.
+ * Adds bars for waits on a person: no events fall between a create with an unknown outcome and the decision about it.
  */
 function undecided(entries: readonly TimelineEntry[], since: (iso: string) => number): Item[] {
   const items: Item[] = [];
@@ -200,8 +199,8 @@ function factsOf(timeline: Timeline, whole: number): (readonly [name: string, va
   const { polls, runs, startedAt, deadlineAt, parent, taskId, model, account, creationKey, money } = timeline;
   const events = runs.reduce((sum, run) => sum + run.events, 0);
   const facts: (readonly [name: string, value: string | null])[] = [
-    ['Began', startedAt],
-    ['Lasted', shownSpan(whole)],
+    ['Started', startedAt],
+    ['Duration', shownSpan(whole)],
     ['Task', taskId],
     ['Model', model],
     ['Account', account],

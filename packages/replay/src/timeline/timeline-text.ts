@@ -12,16 +12,16 @@ import {
 import { counted, hanging, shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 
-/** The style of a text; the names are the command line's. */
+/** Applies a style to a text. The style names are the CLI's. */
 export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;
 
 /** How a timeline is laid out as text. */
 export interface TimelineTextOptions {
   /** Columns. With `Infinity`, as for a file or a pipe, nothing is wrapped or cut. @default 80 */
   readonly width?: number;
-  /** Shows times in UTC instead of the time zone of this machine. @default false */
+  /** Shows times in UTC instead of this machine's time zone. @default false */
   readonly utc?: boolean;
-  /** @default no colours */
+  /** @default no colors */
   readonly paint?: TextPaint;
 }
 
@@ -30,7 +30,7 @@ const MAX_ROWS = 20;
 /** Maximum and minimum bar length. */
 const BARS = [24, 6] as const;
 
-/** The timeline for a terminal, without a trailing newline. */
+/** Returns the timeline as text for a terminal, without a trailing newline. */
 export function timelineText(timeline: Timeline, options: TimelineTextOptions = {}): string {
   const width = Math.max(40, options.width ?? 80);
   const paint = options.paint ?? ((_tone, text) => text);
@@ -46,7 +46,7 @@ export function timelineText(timeline: Timeline, options: TimelineTextOptions = 
   ].join('\n');
 }
 
-/** Ids, keys and service texts may contain terminal control characters or begin another line. */
+/** Ids, keys and service texts may contain terminal control characters or line breaks. */
 function withVisibleTexts<T>(value: T): T {
   const clean = (inner: unknown): unknown => {
     if (typeof inner === 'string') return visible(inner);
@@ -64,7 +64,7 @@ class Page {
   private readonly width: number;
   private readonly paint: TextPaint;
   private readonly utc: boolean;
-  /** Columns of an entry's event ids. */
+  /** Width of the column with event ids. */
   private readonly idsWidth: number;
 
   constructor(
@@ -92,8 +92,8 @@ class Page {
         'outcome',
         outcome === null
           ? timeline.readAt === null
-            ? 'none yet: the history ends before it'
-            : 'none yet: it runs'
+            ? 'none yet: the history ends before the outcome'
+            : 'none yet: still running'
           : this.toned(outcomeTone(timeline), outcome),
       ],
       ['', timeline.advice],
@@ -165,8 +165,7 @@ class Page {
     const keys = Math.min(24, Math.max(...shown.map(({ key }) => key.length)));
     const table = shown.flatMap((row) => this.row(row, keys));
     const left = rows.length - shown.length;
-    const more =
-      left > 0 ? [`  and ${counted(left, 'row')} more: -o json and the page of --html have all`] : [];
+    const more = left > 0 ? [`  ${counted(left, 'row')} not shown: -o json and --html list all rows`] : [];
     return ['', `Rows (${rows.length})`, ...table, ...more];
   }
 
@@ -228,7 +227,7 @@ function pollsText({ polls }: Timeline): string {
   return `${count.toLocaleString('en-US')}${gap}; ${counted(seen, 'change')}${failed.length === 0 ? '' : `; errors: ${failed.join(', ')}`}`;
 }
 
-/** `5-23`, or `2:5-23` with the run number if there are several. */
+/** Returns event ids as `5-23`, or as `2:5-23` with the run number if there are several runs. */
 export function eventText(events: readonly EventIds[], hasRuns: boolean): string {
   return events
     .map(({ run, ids }) => {
@@ -251,7 +250,7 @@ export function offsetText(ms: number): string {
   return `+${Math.floor(hours / 24)}d ${hours % 24}:${two(minutes % 60)}`;
 }
 
-/** Date and time of day, and the zone of both: `UTC`, `UTC+01:00`. */
+/** Returns the date, the time of day and their zone: `UTC`, `UTC+01:00`. */
 function wallClock(
   iso: string,
   utc: boolean,

@@ -17,43 +17,43 @@ export type Lane =
 
 /** Kinds of entries, with the lane and the meaning of each. */
 export const ENTRY_KINDS = {
-  started: ['workflow', 'The execution began.'],
-  continued: ['workflow', 'A run ended and the next run of the same execution went on.'],
-  reset: ['workflow', 'An operator reset a run: a new one does again what came after an event.'],
-  cancel_requested: ['people', 'Somebody asked for the cancellation of the execution.'],
-  task_failure: ['workflow', 'A workflow task failed or timed out; the server gave it to a worker again.'],
-  attributes: ['workflow', 'Search attributes or the memo were written.'],
+  started: ['workflow', 'The execution started.'],
+  continued: ['workflow', 'A run ended, and the next run of the same execution continued.'],
+  reset: ['workflow', 'An operator reset a run: a new run repeats everything after an event.'],
+  cancel_requested: ['people', 'Someone requested that the execution be canceled.'],
+  task_failure: ['workflow', 'A workflow task failed or timed out, and the server retried it.'],
+  attributes: ['workflow', 'Search attributes or the memo were updated.'],
   marker: ['workflow', 'The SDK recorded a marker: a patch, a side effect or a local activity.'],
-  event: ['workflow', 'Another event of the server, such as changed options.'],
+  event: ['workflow', 'Another server event, such as changed options.'],
   ended: ['workflow', 'The execution ended.'],
-  create: ['create', 'One try to create a video: at most one paid request.'],
-  reconcile: ['create', 'The journal was read for a create that left no answer.'],
+  create: ['create', 'One attempt to create a video: at most one paid request.'],
+  reconcile: ['create', 'A worker checked the journal because a create returned no answer.'],
   create_wait: ['wait', 'A wait before the next create.'],
   image: ['create', 'One image call: at most one paid request.'],
-  look_up: ['workflow', 'A worker looked something up; nothing was paid.'],
-  polls: ['polls', 'Polls in a row that found the same status, with their timers.'],
-  poll_errors: ['polls', 'Polls in a row that failed for the same reason, with their timers.'],
-  watch: ['polls', 'A watcher polled for the video, or was lost; or a video joined or left its watcher.'],
-  told: ['polls', 'A watcher told videos how their watch ended.'],
-  nudge: ['polls', 'Somebody learned that the task may be done: the next poll comes forward.'],
-  retry_after: ['wait', 'A wait that the service asked for (Retry-After).'],
-  download: ['download', 'The download of one or more results, with all tries.'],
-  decision: ['people', 'A person decided about a create of unknown fate.'],
-  decision_wait: ['wait', 'The timer that ends the wait for a decision.'],
+  look_up: ['workflow', 'A worker looked something up, at no cost.'],
+  polls: ['polls', 'Consecutive polls that found the same status, with their timers.'],
+  poll_errors: ['polls', 'Consecutive polls that failed for the same reason, with their timers.'],
+  watch: ['polls', 'A watcher polled the video or was lost, or a video joined or left its watcher.'],
+  told: ['polls', 'A watcher reported to videos how their watch ended.'],
+  nudge: ['polls', 'A notification said that the task may be done, so the next poll runs earlier.'],
+  retry_after: ['wait', 'A wait that the service requested (Retry-After).'],
+  download: ['download', 'The download of one or more results, with all attempts.'],
+  decision: ['people', 'A person decided about an unconfirmed create.'],
+  decision_wait: ['wait', 'The timer that limits the wait for a decision.'],
   update: ['people', 'An Update was accepted.'],
-  plan: ['campaign', 'The manifest of a campaign was read and planned.'],
-  book: ['money', 'A move in the book of the campaign: money is granted, raised or settled.'],
+  plan: ['campaign', 'The campaign read and planned its manifest.'],
+  book: ['money', "An entry in the campaign's book: money was granted, added or settled."],
   batch: ['batches', 'A batch of the campaign, from its start to its result.'],
-  orders: ['campaign', 'Orders of the campaign to a batch.'],
-  report: ['campaign', 'Reports of a batch to the campaign that show the same number of ended rows.'],
-  page: ['rows', 'A batch read the rows of a page.'],
-  results: ['rows', 'Results of ended rows were written.'],
-  alarm: ['campaign', 'Timers with which a campaign or a batch checks again, all together.'],
-  pause: ['wait', 'A pause before a call of the package is made again.'],
-  activity: ['own', 'An activity that is not of this package.'],
-  timer: ['own', 'A timer that is not of this package.'],
+  orders: ['campaign', 'Orders from the campaign to a batch.'],
+  report: ['campaign', 'Reports from a batch to the campaign that show the same number of ended rows.'],
+  page: ['rows', "A batch read a page's rows."],
+  results: ['rows', 'A batch wrote results for ended rows.'],
+  alarm: ['campaign', 'Timers that made a campaign or a batch check again.'],
+  pause: ['wait', 'A pause before the package retries a call.'],
+  activity: ['own', 'An activity from your own code.'],
+  timer: ['own', 'A timer from your own code.'],
   child: ['own', 'A child workflow.'],
-  signal: ['own', 'A signal that arrived.'],
+  signal: ['own', 'A signal that the workflow received.'],
   sent_signal: ['own', 'A signal to another workflow.'],
 } as const satisfies { readonly [kind: string]: readonly [Lane, string] };
 
@@ -73,19 +73,19 @@ export type Facts = { readonly [name: string]: Fact };
 
 /** Events of one run; `run` is an index into {@link Timeline.runs}. */
 export interface EventIds {
-  /** Position of the run in the chain, starting at 0. */
+  /** Index of the run in the chain, from 0. */
   readonly run: number;
-  /** Event ids in the history of that run. */
+  /** Event ids in that run's history. */
   readonly ids: readonly number[];
 }
 
-/** One thing that happened. Every event of every run belongs to exactly one entry. */
+/** Something that happened. Every event of every run belongs to exactly one entry. */
 export interface TimelineEntry {
   /** ISO 8601: time of its first event. */
   readonly at: string;
   /** ISO 8601: time of its last event; equal to `at` for a moment. For an open entry: `readAt`, if set. */
   readonly until: string;
-  /** What kind of thing happened. */
+  /** The kind of entry. */
   readonly kind: EntryKind;
   /** How good or bad it is, for colors. */
   readonly tone: Tone;
@@ -102,30 +102,30 @@ export const SPENT = {
   downloading: 'downloading',
   poll_requests: 'poll requests',
   creating: 'creating',
-  own_activities: 'activities of your own',
+  own_activities: 'your own activities',
   bookkeeping: 'plans, books and results',
   workflow_code: 'workflow code',
-  workflow_failing: 'workflow code fails',
+  workflow_failing: 'failing workflow code',
   waiting_for_worker: 'waiting for a worker',
   waiting_for_person: 'waiting for a person',
-  waiting_for_key: 'waiting for the key (401)',
+  waiting_for_key: 'waiting for a valid key (401)',
   waiting_for_money: 'waiting for money',
   waiting_for_slot: 'waiting for a slot',
-  retry_after: 'as the service asked',
+  retry_after: 'pauses requested by the service',
   own_backoff: 'our own backoff',
   waiting_for_polls: 'waiting between polls',
   waiting_for_children: 'waiting for child workflows',
-  own_timers: 'timers of your own',
-  until_reset: 'over, until it was reset',
+  own_timers: 'your own timers',
+  until_reset: 'ended, waiting for the reset',
   nothing: 'nothing was scheduled',
 } as const;
 
 /** The category of a moment: a key of {@link SPENT}. */
 export type SpentOn = keyof typeof SPENT;
 
-/** Time spent on one thing. */
+/** Time spent in one category. */
 export interface TimeSpent {
-  /** What the time went to. */
+  /** The category. */
   readonly on: SpentOn;
   /** Milliseconds. */
   readonly ms: number;
@@ -149,7 +149,7 @@ export interface PollSummary {
   readonly changesLeftOut: number;
 }
 
-/** A status or progress that a poll newly found. */
+/** A change of status or progress that a poll found. */
 export interface PollChange {
   /** ISO 8601 */
   readonly at: string;
@@ -163,11 +163,11 @@ export interface PollChange {
 
 export const MAX_CHANGES = 1_000;
 
-/** What was or may have been paid. Null is unknown, never free. */
+/** What was or may have been paid. Null means unknown, never free. */
 export interface MoneySummary {
   /** Estimate from the price rules in millionths of the currency; null when unknown. */
   readonly estimate: Money | null;
-  /** The outcome's amount; null while there is none. */
+  /** The outcome's billing state; null while there is none. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
   /** Whether the service reported its `usage`. */
   readonly usageReported: boolean;
@@ -184,10 +184,10 @@ export interface MoneySummary {
   readonly budget?: number;
 }
 
-/** `budget`: no money was left for it; `attempts`: all attempts were used; `cancelled`: the campaign was canceled. */
+/** `budget`: no money was left; `attempts`: all attempts were used; `cancelled`: the campaign was canceled. */
 export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
 
-/** A campaign row, as far as its batches' histories show. */
+/** A campaign row, as its batches' histories show it. */
 export interface TimelineRow {
   /** The row's key in the manifest. */
   readonly key: string;
@@ -199,35 +199,35 @@ export interface TimelineRow {
   readonly state: string;
   /** How good or bad the result is, for colors. */
   readonly tone: Tone;
-  /** The model of the row. */
+  /** The row's model. */
   readonly model: string | null;
   /** Task id; null when none is known. */
   readonly taskId: string | null;
-  /** Creates under the row's key and the keys of later attempts. */
+  /** Number of creates, including those of later attempts. */
   readonly creates: number;
   /** Number of polls. */
   readonly polls: number;
   /** ISO 8601 */
   readonly startedAt: string | null;
-  /** ISO 8601: when the service accepted it; null when it did not. */
+  /** ISO 8601: when the service accepted the create; null if it did not. */
   readonly createdAt: string | null;
   /** ISO 8601: when the row ended; null while it is open. */
   readonly finishedAt: string | null;
-  /** For a rejection, unavailable content or a failed poll; for a failed video, the code. */
+  /** Why the row was rejected, its content was unavailable or a poll failed; for a failed video, the code. */
   readonly reason: string | null;
-  /** Why an ended row has no result, in one word; null if it has a result or nothing is known. */
+  /** Why an ended row has no result, in one word; null if it has a result or the reason is unknown. */
   readonly kind: string | null;
-  /** The service's own code for that. */
+  /** The service's error code. */
   readonly code: string | null;
   /** Why the row got no attempt, or no further one; null if none was due, or the reason is unknown. */
   readonly noAttempt: NoAttempt | null;
-  /** The row's possible cost in micro-units; null is unknown. */
+  /** The row's possible cost in micro-units; null if unknown. */
   readonly cost: number | null;
 }
 
 /** One run of an execution. */
 export interface TimelineRun {
-  /** Id of the run. */
+  /** The run's id. */
   readonly runId: string;
   /** Where the history came from. */
   readonly source: string;
@@ -247,7 +247,8 @@ export interface TimelineRun {
     | 'continued_as_new'
     | 'open';
   /**
-   * Set if an operator's reset created this run, which repeats everything after this event of that run. Otherwise null.
+   * If an operator's reset created this run, the run and the event that it was reset to. This run repeats everything
+   * after that event. Otherwise null.
    */
   readonly resetFrom: { readonly runId: string; readonly eventId: number } | null;
 }
@@ -261,7 +262,7 @@ export interface Timeline {
   readonly workflowType: string;
   /** The workflow that started this one; null if none. */
   readonly parent: { readonly workflowId: string; readonly runId: string } | null;
-  /** The runs of the chain, the oldest first. */
+  /** The runs of the chain, oldest first. */
   readonly runs: readonly TimelineRun[];
   /** ISO 8601 */
   readonly startedAt: string | null;
@@ -287,7 +288,7 @@ export interface Timeline {
   readonly money: MoneySummary;
   /** Paid requests that were sent, according to these histories; children are not included. */
   readonly sends: number;
-  /** How many of them the service refused and accepted; the outcome of the rest is unknown. */
+  /** Paid requests that the service refused. If a request was neither refused nor accepted, its outcome is unknown. */
   readonly sendsRefused: number;
   /** Paid requests that the service accepted. */
   readonly sendsAccepted: number;

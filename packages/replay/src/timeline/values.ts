@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { isSentence, type Redactor } from 'temporal-media/internal/service/redact';
 
-/** Reads payload values. Histories from other versions or programs may contain anything. */
+/** Fields of a payload's value. Histories from other versions or programs may contain anything. */
 export type Fields = { readonly [name: string]: unknown };
 
 const NONE: Fields = {};
@@ -22,13 +22,13 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** ISO 8601; null for anything that is not a time. */
+/** Returns a time as ISO 8601, or null if the value is not a time. */
 export function timeOf(value: unknown): string | null {
   const ms = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN;
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
 }
 
-/** Without null and empty fields. */
+/** Removes fields that are null or undefined. */
 export function present<T>(facts: { readonly [name: string]: T | null | undefined }): { [name: string]: T } {
   const kept: { [name: string]: T } = {};
   for (const [name, value] of Object.entries(facts))
@@ -36,7 +36,7 @@ export function present<T>(facts: { readonly [name: string]: T | null | undefine
   return kept;
 }
 
-/** `120 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Formats a duration: `120 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function shownSpan(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`;
@@ -52,7 +52,7 @@ export function shownSpan(ms: number): string {
 const pair = (large: number, unit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 
-/** `812 B`, `20.4 kB`, `3.1 MB`. */
+/** Formats a size: `812 B`, `20.4 kB`, `3.1 MB`. */
 export function shownBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -65,18 +65,18 @@ export function shownBytes(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `1 poll`, `3 polls`. */
+/** Formats a count: `1 poll`, `3 polls`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
 /**
- * The parts of a value that may be shown, by the same rules as logs (architecture: Stores). Each returns null for a
- * value that is not a text.
+ * Returns what may be shown of a value, by the same rules as logs (architecture: Stores). Each method returns null for
+ * a value that is not a string.
  */
 export interface Shown {
   /** An id chosen by others: unchanged, unless it contains a secret, an address or a sentence. */
   id(value: unknown): string | null;
-  /** A status, a code, a reason, a type name: a sentence, which may be a prompt, becomes `[text]`. */
+  /** A status, code, reason or type name. A sentence, which may be a prompt, becomes `[text]`. */
   word(value: unknown): string | null;
   /** Text that a person wrote for others to read: on one line, shortened. */
   said(value: unknown): string | null;
@@ -87,7 +87,7 @@ export interface Shown {
 const MAX_ID = 200;
 const MAX_SAID = 300;
 
-/** @param redactor knows the keys that must not be shown, besides texts that look like a key. */
+/** @param redactor knows the keys that must not be shown, in addition to texts that look like a key. */
 export function shownBy(redactor: Redactor): Shown {
   return {
     id: (value) => {
@@ -112,7 +112,7 @@ export function shownBy(redactor: Redactor): Shown {
   };
 }
 
-/** A text beside its label, wrapped at spaces. A word longer than a line is not split, so that it can be copied. */
+/** Wraps a text beside its label at spaces. Does not split a word longer than a line, so that it can be copied. */
 export function hanging(head: string, text: string, width: number): string[] {
   const room = Math.max(20, width - head.length);
   const lines: string[] = [];

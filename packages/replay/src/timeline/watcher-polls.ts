@@ -5,15 +5,15 @@ import { fieldsOf, listOf, textOf } from './values';
 
 /** A watcher's watch of a video. */
 export interface WatchByWatcher {
-  /** Workflow id of the watcher. */
+  /** The watcher's workflow id. */
   readonly watcher: string;
   /** Milliseconds since 1970. */
   readonly from: number;
-  /** Null while the watcher polls. */
+  /** Null while the watcher is polling. */
   readonly to: number | null;
 }
 
-/** The watches in one run of a video's workflow. */
+/** Returns the watches in one run of a video's workflow. */
 export function watchesOf(run: LoadedRun): readonly WatchByWatcher[] {
   return operationsOf(run, 0).operations.flatMap(({ kind, name, input, at, endedAt }) => {
     const watcher = textOf(fieldsOf(fieldsOf(input)['watcher'])['workflowId']);
@@ -24,8 +24,8 @@ export function watchesOf(run: LoadedRun): readonly WatchByWatcher[] {
 }
 
 /**
- * A video's polls in the watchers' histories, during its watch, each as if the video had been polled alone. They have
- * no events in the video's own history.
+ * Finds a video's polls in the watchers' histories, each as if the video had been polled alone. These polls have no
+ * events in the video's own history.
  */
 export function pollsByWatchers(
   runs: readonly LoadedRun[],
@@ -51,15 +51,15 @@ export function pollsByWatchers(
     .sort((a, b) => a.at - b.at);
 }
 
-/** The end of a watcher run that had videos, in milliseconds since 1970. */
+/** The end of a watcher run that still had videos. Times are in milliseconds since 1970. */
 export interface WatcherLoss {
-  /** The lost run. */
+  /** The end of the lost run. */
   readonly end: Operation;
-  /** When another run of the watcher began; null if none has. */
+  /** When another run of the watcher started; null if none has. */
   readonly backAt: number | null;
 }
 
-/** The times at which the watcher ended during a watch. Videos that received no result join its next run. */
+/** Finds the watcher's losses during a watch. Videos that received no result join its next run. */
 export function watcherLosses(
   runs: readonly LoadedRun[],
   { input, at: from, endedAt }: Operation,
@@ -81,5 +81,5 @@ export function watcherLosses(
 
 const LOST: readonly Operation['end'][] = ['terminated', 'failed', 'timed_out', 'cancelled'];
 
-/** The answers of a running tick, or of a tick in which the run ended, are not recorded anywhere. */
+/** Whether a tick's answers were recorded. They are not if the tick is running or its run ended first. */
 const isOver = (end: Operation['end']): boolean => end !== 'open' && end !== 'dropped';

@@ -12,10 +12,10 @@ import { type OpenEntry, type Story } from './story';
 import { type Fact, type MoneySummary, type Timeline, type Tone } from './timeline';
 import { counted, fieldsOf, listOf, numberOf, present, shownSpan, textOf, timeOf } from './values';
 
-/** The start of the first run. */
+/** Reads the start of the first run. */
 export function readStart(operation: Operation, story: Story, polls: PollReader): void {
   const facts = startFacts(operation, story, polls);
-  const text = `${story.shown.word(operation.name)} began`;
+  const text = `${story.shown.word(operation.name)} started`;
   story.add({ kind: 'started', text, facts }, operation);
 }
 
@@ -67,7 +67,7 @@ function startFacts(
   };
 }
 
-/** The previous run's state: the task, its deadline and its last status. */
+/** Reads the previous run's state: the task, its deadline and its last status. */
 function readCarried(carried: unknown, story: Story, polls: PollReader): void {
   const fields = fieldsOf(carried);
   story.creationKey ??= story.shown.id(fields['creationKey']);
@@ -85,11 +85,11 @@ function readCarried(carried: unknown, story: Story, polls: PollReader): void {
 }
 
 const PHASES: { readonly [phase: string]: string } = {
-  creating: 'while it creates',
-  watching: 'while it waits for the video',
+  creating: 'while creating',
+  watching: 'while waiting for the video',
 };
 
-/** The start of a later run. It belongs to the entry that ended the previous run. */
+/** Reads the start of a later run. It becomes part of the entry that ended the previous run. */
 export function readLaterStart(
   operation: Operation,
   story: Story,
@@ -108,11 +108,11 @@ export function readLaterStart(
     entry.say({ text, facts: { ...entry.said.facts, gapMs, run: operation.run + 1 } });
     return;
   }
-  const text = `Run ${operation.run + 1} began${phase === undefined ? '' : ` ${phase}`}`;
+  const text = `Run ${operation.run + 1} started${phase === undefined ? '' : ` ${phase}`}`;
   story.add({ kind: 'continued', text, facts: { ...facts, run: operation.run + 1 } }, operation);
 }
 
-/** How a run ended. */
+/** Reads how a run ended. */
 export function readEnd(operation: Operation, story: Story): OpenEntry {
   const { end, failure, result } = operation;
   story.decided(operation.at);
@@ -133,7 +133,7 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   return story.add({ kind: 'ended', tone: outcome.tone, text, facts: outcome.facts }, operation);
 }
 
-/** A reset: what was known about the end of the previous run no longer applies. */
+/** Reads a reset: the previous run's end no longer applies. */
 export function readReset(operation: Operation, story: Story): void {
   story.decided(operation.at);
   story.resumed(operation.at);
@@ -141,16 +141,16 @@ export function readReset(operation: Operation, story: Story): void {
   story.advice = null;
   const kept = eventId(operation.event) - 1;
   const from = story.shown.id(operation.target?.runId || null);
-  // The previous run is shown separately if this run contains only the reset of its events.
+  // If the reset includes the copied events, the previous run is shown separately.
   const isShown = operation.run > 0 && operation.ids[0] === 1;
   const text = isShown
-    ? `Reset: run ${operation.run + 1} does again what came after event ${kept} of run ${operation.run}`
-    : `Reset: events 1 to ${kept} are those of run ${from ?? 'unknown'}; this run did what follows`;
+    ? `Reset: run ${operation.run + 1} repeats everything after event ${kept} of run ${operation.run}`
+    : `Reset: events 1 to ${kept} were copied from run ${from ?? 'unknown'}; this run produced the later events`;
   const facts = present<Fact>({ from, event: kept, run: isShown ? operation.run + 1 : null });
   story.add({ kind: 'reset', tone: 'wait', text, facts }, operation);
 }
 
-/** What is safe to do about a video whose history has no end yet; null for other workflows. */
+/** Returns what is safe to do about a video whose history has no end yet; null for other workflows. */
 export function adviceWhileOpen(workflowType: string, story: Story): string | null {
   if (workflowType !== WORKFLOW.generateVideo && workflowType !== WORKFLOW.awaitVideo) return null;
   const kinds = story.entries.map(({ said }) => said.kind);
@@ -164,7 +164,7 @@ export function adviceWhileOpen(workflowType: string, story: Story): string | nu
 const ENDS: { readonly [end: string]: string } = {
   failed: 'Failed',
   timed_out: 'Timed out',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
   terminated: 'Terminated',
 };
 
@@ -176,8 +176,8 @@ interface Outcome {
 }
 
 /**
- * The outcome that a workflow returned, described by the failure table, because an outcome's message may contain
- * foreign text.
+ * Reads the outcome that a workflow returned. The failure table describes it, because its message may contain foreign
+ * text.
  */
 function outcomeOf(result: unknown, story: Story): Outcome {
   const { shown } = story;
@@ -185,7 +185,7 @@ function outcomeOf(result: unknown, story: Story): Outcome {
   const name = shown.word(fields['outcome']);
   readMoney(fields, story);
   if (name === null) {
-    // A batch of a campaign.
+    // A campaign's batch.
     const counts = countsOf(fieldsOf(fieldsOf(fields['report'])['results'])['counts'], story);
     const tone = worstTone(Object.keys(counts));
     return { name, text: ownEnd(fields), tone, facts: tone === 'good' ? {} : { counts } };
@@ -264,7 +264,7 @@ function readMoney(fields: { readonly [name: string]: unknown }, story: Story): 
   if (budget !== null) story.money = { ...story.money, budget };
 }
 
-/** A campaign's money, from its result or from a report. */
+/** Reads a campaign's money from its result or a report. */
 export function campaignMoney(totals: unknown, currency: unknown, story: Story): void {
   const { settled, reserved, needsReview, unknown } = fieldsOf(totals);
   story.money = {
@@ -279,7 +279,7 @@ export function campaignMoney(totals: unknown, currency: unknown, story: Story):
   };
 }
 
-/** Failed workflow tasks, one entry for those in a row with the same failure. */
+/** Reads a failed workflow task. Consecutive tasks with the same failure share one entry. */
 export function readTaskFailure(operation: Operation, story: Story): void {
   const why =
     operation.end === 'timed_out'
@@ -298,19 +298,19 @@ export function readTaskFailure(operation: Operation, story: Story): void {
   );
 }
 
-/** `4 sends: 3 refused, 1 accepted`; null if nothing was sent. */
+/** Returns `4 sends: 3 refused, 1 accepted`, or null if nothing was sent. */
 export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): string | null {
   if (sends === 0) return null;
   const counts = [
     [sendsRefused, 'refused'],
     [sendsAccepted, 'accepted'],
-    [sends - sendsRefused - sendsAccepted, 'of unknown fate'],
+    [sends - sendsRefused - sendsAccepted, 'with unknown outcome'],
   ] as const;
   const words = counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
   return sends === 1 ? `1 send, ${words[0]?.slice(2)}` : `${sends} sends: ${words.join(', ')}`;
 }
 
-/** The possible cost of the execution, in words; null if unknown. */
+/** Describes the execution's possible cost; null if unknown. */
 export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
     const currency = totals.currency ?? '';
@@ -322,7 +322,7 @@ export function moneySummaryText({ estimate, state, totals }: MoneySummary): str
     const shown = amounts.flatMap(([name, microUnits]) =>
       microUnits === 0 ? [] : [`${formatMoney({ microUnits, currency }).trim()} ${name}`],
     );
-    if (totals.unknown > 0) shown.push(`${totals.unknown} of unknown price`);
+    if (totals.unknown > 0) shown.push(`${totals.unknown} with unknown price`);
     return shown.length === 0 ? 'nothing' : shown.join(', ');
   }
   if (estimate === null && state === null) return null;
@@ -330,7 +330,7 @@ export function moneySummaryText({ estimate, state, totals }: MoneySummary): str
     settled: 'settled',
     reserved: 'reserved',
     needs_review: 'under review',
-    none: 'nothing is owed',
+    none: 'nothing owed',
   };
   const amount = estimate === null ? 'price unknown' : `estimate ${formatMoney(estimate)}`;
   return state === null

@@ -2,17 +2,17 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 
 type Event = NonNullable<History['events']>[number];
 
-/** A workflow task, from its schedule to its end. Times are in milliseconds since 1970. */
+/** A workflow task, from its scheduling to its end. Times are in milliseconds since 1970. */
 export interface WorkflowTask {
   readonly at: number;
-  /** Null if no worker took it. */
+  /** Null if no worker started it. */
   startedAt: number | null;
   endedAt: number | null;
   /** `reset`: a reset of the run ended it. */
   end: 'open' | 'completed' | 'failed' | 'reset';
 }
 
-/** Reads the workflow tasks of one run. */
+/** Reads one run's workflow tasks. */
 export class TaskReader {
   readonly tasks: WorkflowTask[] = [];
 

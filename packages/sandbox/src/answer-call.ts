@@ -16,8 +16,8 @@ interface PaidCall {
 }
 
 /**
- * Answers a paid call: checks the credentials, then the contract, then applies the directives of the prompt, then the
- * fault rules. The log entry and the counters record whether the work was accepted, even when the reply is lost.
+ * Answers a paid call: checks the credentials, then the contract, then applies the prompt's directives, then the fault
+ * rules. The log entry and the counters record whether the work was accepted, even if the reply is lost.
  */
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));
@@ -35,16 +35,19 @@ export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promis
     const reply = await exchange.core.keys.accept(exchange, () => call.accept());
     return exchange.send(instead ?? reply, action);
   }
-  return exchange.send(instead ?? errorReply(503, 'The reply is lost.'), action);
+  return exchange.send(instead ?? errorReply(503, 'The reply was lost.'), action);
 }
 
-/** The reply to missing, invalid or forbidden credentials (contract 5). */
+/** Returns the reply to missing, invalid or forbidden credentials (contract 5). */
 export function refuseCredentials(exchange: Exchange): SandboxReply | undefined {
   switch (exchange.entry.authorization) {
     case 'valid':
       return undefined;
     case 'forbidden':
-      return errorReply(403, 'This key has no access.', { code: 'access_denied', type: 'permission_error' });
+      return errorReply(403, 'This key does not have access.', {
+        code: 'access_denied',
+        type: 'permission_error',
+      });
     default:
       return errorReply(401, 'The API key is missing or invalid.', {
         code: 'invalid_api_key',
@@ -53,21 +56,23 @@ export function refuseCredentials(exchange: Exchange): SandboxReply | undefined 
   }
 }
 
-/** The 400 reply for the first violation; the log holds all of them. */
+/** Returns the 400 reply for the first violation. The log contains all of them. */
 export function refuseViolations([first]: Violation[]): SandboxReply | undefined {
   if (first === undefined) return undefined;
   return errorReply(400, first.message, { param: first.param, code: first.code ?? 'invalid_parameter' });
 }
 
-/** The sandbox's own refusal of a fault that would not happen; no violation of the contract. */
+/**
+ * Returns the sandbox's own refusal of a mistyped directive, which would be ignored. This is not a contract violation.
+ */
 function refuseMistyped(prompt: string): SandboxReply | undefined {
   const [first] = mistypedDirectives(prompt);
   if (first === undefined) return undefined;
-  const message = `[${first.word}] is no directive of this sandbox. Did you mean [${first.near}]?`;
+  const message = `[${first.word}] is not a directive of this sandbox. Did you mean [${first.near}]?`;
   return errorReply(400, message, { param: 'prompt', code: 'unknown_directive' });
 }
 
-/** Waits; 0 returns without a timer. */
+/** Waits. For 0, returns without starting a timer. */
 export async function wait(ms: number): Promise<void> {
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -83,7 +88,7 @@ interface ReadCall {
   taskId?: string | undefined;
   model?: string | undefined;
   prompt?: string | undefined;
-  /** Content-Type that error pages are sent with. */
+  /** Content-Type of error pages. */
   mediaType: string;
   /** Status of a `not_ready` fault that does not set one. */
   notReady?: number;

@@ -22,14 +22,15 @@ import {
 } from './validate-bodies';
 
 /*
- * Requests of published clients are converted to the form that `strict` expects and then validated by it: other fields
- * are ignored, names and order of parts are free, but the limits of the model's configuration still apply.
+ * Requests from published clients are converted to the form that `strict` expects and then validated in the same way.
+ * Other fields are ignored, and the names and order of parts are free, but the limits of the model's configuration
+ * still apply.
  */
 
 const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
 const imageNames = ['image', 'image[]'];
 
-/** Violations in a create that `compatCreate` converted. */
+/** Returns violations in a create that `compatCreate` converted. */
 export function validateCompatVideo(body: JsonObject): Violation[] {
   const model = sandboxModels.models.find((one) => one.id === body.model);
   const video = model?.kind === 'video' ? model : undefined;
@@ -50,17 +51,17 @@ export function validateCompatVideo(body: JsonObject): Violation[] {
   }
   const base64 = (video?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
   for (const field of localPathFields(body, ['prompt', ...base64])) {
-    found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
+    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
   }
   return found;
 }
 
-/** Violations in a generation that `compatGeneration` converted. */
+/** Returns violations in a generation that `compatGeneration` converted. */
 export function validateCompatGeneration(body: JsonObject): Violation[] {
   return validateGeneration(picked(body, generationFields), sandboxModels);
 }
 
-/** Violations in an edit, regardless of the order of its parts and the names of its images. */
+/** Returns violations in an edit, regardless of the order of its parts and the names of its images. */
 export function validateCompatEdit(parts: readonly SandboxPart[]): Violation[] {
   const texts = parts.filter((part) => part.kind === 'field' && generationFields.includes(part.name));
   const images = parts.filter((part) => part.kind === 'file' && imageNames.includes(part.name));
@@ -81,7 +82,7 @@ function picked(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }
 
-/** What the record of a task depends on besides the task. */
+/** What a task's record depends on, apart from the task. */
 interface CompatRecordContext {
   /** `minimal`: exactly the keys of the published videos API. */
   records: 'minimal' | 'full';
@@ -90,8 +91,8 @@ interface CompatRecordContext {
 }
 
 /**
- * The record of a task in `compat` mode: every key of the published videos API, null without a value, and what services
- * of this family add: a result URL, usage, `task_id`.
+ * Returns a task's record in `compat` mode: every key of the published videos API, or null if it has no value, and the
+ * fields that services of this family add (a result URL, usage, `task_id`).
  */
 export function compatRecord(task: SandboxTask, now: number, context: CompatRecordContext): JsonObject {
   const dialect = dialectOf(task.model);
@@ -124,8 +125,8 @@ export function compatRecord(task: SandboxTask, now: number, context: CompatReco
 }
 
 /**
- * The fields of a multipart body as published clients write them: `a[]` and repeated names are lists, `a[b]` is a field
- * of an object; a file is represented by its type, size and hash.
+ * Reads the fields of a multipart body as published clients write them: `a[]` and repeated names are lists, and `a[b]`
+ * is an object's field. A file is represented by its type, size and hash.
  */
 export function formFields(parts: readonly SandboxPart[]): JsonObject {
   const body: JsonObject = {};
@@ -141,7 +142,9 @@ export function formFields(parts: readonly SandboxPart[]): JsonObject {
   return body;
 }
 
-/** A create of a published client in the contract's terms: no nulls, numbers as numbers, `size` as its two parts. */
+/**
+ * Converts a published client's create to the contract's terms: no nulls, numbers as numbers, `size` as its two parts.
+ */
 export function compatCreate(body: JsonObject): JsonObject {
   const given = withoutNulls(body);
   const size = typeof given.size === 'string' ? readNominalSize(given.size) : undefined;
@@ -152,7 +155,7 @@ export function compatCreate(body: JsonObject): JsonObject {
   };
 }
 
-/** A generation of a published client in the contract's terms. */
+/** Converts a published client's generation to the contract's terms. */
 export function compatGeneration(body: JsonObject): JsonObject {
   const given = withoutNulls(body);
   return { ...given, ...numbers(given, ['n']) };
@@ -182,7 +185,10 @@ const published: Record<FailureKind, { code: string; message: string }> = {
   unknown: { code: 'video_generation_failed', message: 'An unexpected error occurred.' },
 };
 
-/** Writes the fields of a failed record of a model in `compat` mode; `turn` selects one of the varied shapes. */
+/**
+ * Returns a function that writes the fields of a model's failed record in `compat` mode. Its `turn` selects one of the
+ * shapes.
+ */
 export function compatFailure(model: string): (kind: FailureKind, turn: number) => JsonObject {
   return dialectOf(model).failures === 'published'
     ? (kind) => ({ error: { ...published[kind] } })

@@ -3,15 +3,15 @@ import { hexDigest } from './request-log';
 
 /** Times between two polls of the same task, in milliseconds; null before the first. */
 export interface SandboxPollGaps {
-  /** Number of them. */
+  /** Number of gaps. */
   gaps: number;
-  /** Half are shorter. */
+  /** Half of the gaps are shorter. */
   p50: number | null;
-  /** 95 of 100 are shorter. */
+  /** 95 % of the gaps are shorter. */
   p95: number | null;
-  /** 99 of 100 are shorter. */
+  /** 99 % of the gaps are shorter. */
   p99: number | null;
-  /** The longest. */
+  /** The longest gap. */
   max: number | null;
 }
 
@@ -36,7 +36,7 @@ export class PollGaps {
     this.max = Math.max(this.max, gap);
   }
 
-  /** Drops a task that is not polled again. */
+  /** Drops a task that will not be polled again. */
   forget(taskId: string): void {
     this.last.delete(taskId);
   }
@@ -69,13 +69,13 @@ export class PollGaps {
   }
 }
 
-/** How often one operation of the service was called, and with which result. */
+/** How often one service operation was called, and with what results. */
 export interface OperationCounter {
   /** All requests. */
   received: number;
-  /** Requests with a status below 400; for paid calls: accepted work, also when the reply was lost. */
+  /** Requests with a status below 400. For paid calls, accepted work, even if the reply was lost. */
   accepted: number;
-  /** Requests with a status of 400 and above. */
+  /** Requests with a status of 400 or above. */
   rejected: number;
   /** Bytes of reply bodies that were sent. */
   bytes: number;
@@ -85,7 +85,7 @@ export interface OperationCounter {
 export interface SandboxCounters {
   /** By operation. */
   operations: Record<SandboxOperation, OperationCounter>;
-  /** Creates of videos. */
+  /** Video creates. */
   creates: { received: number; accepted: number };
   /** Generations and edits together. */
   images: { received: number; accepted: number; results: number };
@@ -95,7 +95,7 @@ export interface SandboxCounters {
   acceptedByModel: Record<string, number>;
 }
 
-/** Counters that all start at zero. */
+/** Returns counters that all start at zero. */
 export function emptyCounters(): SandboxCounters {
   const zero = (): OperationCounter => ({ received: 0, accepted: 0, rejected: 0, bytes: 0 });
   return {
@@ -109,7 +109,7 @@ export function emptyCounters(): SandboxCounters {
   };
 }
 
-/** The key of `acceptedByPromptHash`. */
+/** Returns a prompt's key in `acceptedByPromptHash`. */
 export function promptHash(prompt: string): string {
   return hexDigest(prompt);
 }

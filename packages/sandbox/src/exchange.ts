@@ -16,14 +16,14 @@ import {
 } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 
-/** The exchange of every request in progress, in any sandbox of this process. */
+/** The exchanges of all requests in progress, in all sandboxes of this process. */
 const exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
 
 /** One request and its reply; writes its log entry and updates the counters. */
 export class Exchange {
   readonly entry: SandboxRequest;
   body: Buffer = Buffer.alloc(0);
-  /** Model of the request, once known; it selects the dialect in `compat` mode. */
+  /** The request's model, once known. It selects the dialect in `compat` mode. */
   model = '';
 
   constructor(
@@ -50,7 +50,7 @@ export class Exchange {
     this.entry.bodySha256 = hexDigest(body);
   }
 
-  /** The body as a JSON object; undefined when it is not one. */
+  /** Returns the body as a JSON object, or undefined if it is not one. */
   json(): JsonObject | undefined {
     try {
       const value: unknown = JSON.parse(this.body.toString('utf8'));
@@ -61,7 +61,7 @@ export class Exchange {
     }
   }
 
-  /** Counts the reply and sends it; a fault of the transport is applied. */
+  /** Counts the reply and sends it. Applies a transport fault. */
   async send(reply: SandboxReply, fault?: FaultAction): Promise<void> {
     const counter = this.core.counters.operations[this.entry.operation];
     const paid = ['create', 'generate', 'edit'].includes(this.entry.operation);
@@ -96,8 +96,8 @@ export class Exchange {
 }
 
 /**
- * Creates the log entry of every request of an origin, unknown paths included, before the body is read, and leaves the
- * bodies unparsed. Routes with `silent` in their config (the admin routes) are not logged.
+ * Creates a log entry for every request to an origin, including unknown paths, before the body is read. Leaves bodies
+ * unparsed. Routes with `silent` in their config (the admin routes) are not logged.
  */
 export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: 'api' | 'media'): void {
   app.removeAllContentTypeParsers();
@@ -139,7 +139,7 @@ interface ApiRoute {
   operation: SandboxOperation;
 }
 
-/** Adds a route whose handler writes its own reply; `id` is the decoded path parameter, if there is one. */
+/** Adds a route whose handler writes the reply. `id` is the decoded path parameter, if there is one. */
 export function apiRoute(
   app: FastifyInstance,
   core: SandboxCore,
@@ -167,7 +167,7 @@ export function apiRoute(
   });
 }
 
-/** Reads a multipart body part by part, in the order sent; undefined when the body is of another type. */
+/** Reads a multipart body part by part, in the order sent; undefined if the body has another type. */
 async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
   const { request, entry } = exchange;
   if (!request.isMultipart()) return undefined;
@@ -205,7 +205,7 @@ async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined>
   return parts;
 }
 
-/** As `readParts`, but answers an incomplete body with a 400 and returns 'unreadable'. */
+/** Like `readParts`, but replies with 400 to an incomplete body and returns 'unreadable'. */
 export async function readPartsOrRefuse(
   exchange: Exchange,
 ): Promise<SandboxPart[] | undefined | 'unreadable'> {
@@ -220,8 +220,8 @@ export async function readPartsOrRefuse(
 }
 
 /**
- * The body of a create with the names and types of the contract: JSON, in `compat` mode also multipart. Undefined when
- * it is neither; 'unreadable' when it was incomplete and has been answered.
+ * Reads a create's body, with the contract's names and types, from JSON or, in `compat` mode, also from multipart.
+ * Returns undefined if it is neither, and 'unreadable' if it was incomplete and a 400 was sent.
  */
 export async function readCreateBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
   if (exchange.core.options.mode === 'strict') return exchange.json();

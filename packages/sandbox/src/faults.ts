@@ -22,8 +22,9 @@ interface FaultVerdict {
 }
 
 /**
- * The active fault rules; `skip`, `every` and `times` limit each. The first match wins. Rules for one task come before
- * the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own faults.
+ * The active fault rules. `skip`, `every` and `times` limit each rule. The first match wins. Rules for one task come
+ * before the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own
+ * faults.
  */
 export class FaultRules {
   private open: OpenRule[] = [];
@@ -43,12 +44,12 @@ export class FaultRules {
     this.byTask.clear();
   }
 
-  /** Rules that can still apply. */
+  /** Returns the rules that can still apply. */
   list(): FaultRule[] {
     return [...[...this.byTask.values()].flat(), ...this.open].map((one) => one.rule);
   }
 
-  /** Uses the first `reset_early` rule without further conditions for this operation; true when it applies now. */
+  /** Uses the operation's first `reset_early` rule without further conditions. Returns true if the rule applies now. */
   takeEarlyReset(operation: SandboxOperation): boolean {
     const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
     return early !== undefined && this.use(early);
@@ -127,21 +128,23 @@ export interface ReplyFault {
   body?: unknown;
   /** Text instead of a JSON body. */
   raw?: string;
-  /** Of `raw`. */
+  /** Content type of `raw`. */
   contentType?: string;
 }
 
-/** How a reply is lost after the body of the request was read. */
+/** How a reply is lost after the request body was read. */
 export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
-/** What a matching rule does to the request. The comments are in its objects: `schema faults` prints them. */
+/**
+ * What a matching rule does to the request. The comments are inside the objects because `schema faults` prints them.
+ */
 export type FaultAction =
   | ({
       /** Sends this reply; nothing is accepted. */
       type: 'status';
     } & ReplyFault)
   | ({
-      /** The task or image is accepted and counted, then this reply is sent. */
+      /** Accepts and counts the task or image, then sends this reply. */
       type: 'accept_then_status';
     } & ReplyFault)
   | {
@@ -161,18 +164,18 @@ export type FaultAction =
     }
   | { type: 'slow_body'; bytesPerSecond: number }
   | {
-      /** Content-Length is larger than what is sent. */
+      /** Sends fewer bytes than Content-Length announces. */
       type: 'cut_body';
       afterBytes: number;
       how: 'reset' | 'close';
     }
   | {
-      /** A truncated file with a matching Content-Length. */
+      /** Sends a truncated file with a matching Content-Length. */
       type: 'truncate';
       bytes: number;
     }
   | {
-      /** Status 200 and video/mp4 (image/png for images), but an error page as the body. */
+      /** Sends status 200 and video/mp4 (image/png for images), but an error page as the body. */
       type: 'json_page';
     }
   | { type: 'html_page' }
@@ -180,7 +183,7 @@ export type FaultAction =
   | { type: 'expired' }
   | { type: 'redirect'; location: string; status?: number }
   | {
-      /** Poll: merged into the record; null removes a field. */
+      /** Poll: merges the patch into the record. Null removes a field. */
       type: 'record';
       patch: JsonObject;
     }
@@ -196,11 +199,11 @@ export type FaultAction =
       status: string;
     };
 
-/** One line of a fault script. All given conditions must hold. */
+/** One line of a fault script. All given conditions must match. */
 export interface FaultRule {
   /** Which requests it applies to. */
   operation: SandboxOperation;
-  /** Only requests whose prompt has this text. @default any */
+  /** Only requests whose prompt contains this text. @default any */
   promptIncludes?: string;
   /** Only requests for this model. @default any */
   model?: string;
@@ -210,22 +213,22 @@ export interface FaultRule {
   skip?: number;
   /** After `skip`, every Nth matching request gets the fault: 500 is 0.2 %. @default 1 */
   every?: number;
-  /** How often the rule applies; 0 means without limit. @default 1 */
+  /** How often the rule applies; 0 means no limit. @default 1 */
   times?: number;
   /** What happens to the request or its reply. */
   action: FaultAction;
 }
 
-/** What a field may have: a kind of value, or one of these values. */
+/** What a field may contain: a kind of value, or one of these values. */
 type Form =
   | 'any value'
-  | 'a text'
-  | 'a number of 0 or more'
+  | 'a string'
+  | 'a non-negative number'
   | 'true or false'
   | 'an object'
   | readonly (string | number)[];
 
-/** Form of a field that must be there, or of one that may be left out. */
+/** The form of a required or an optional field. */
 interface Field {
   readonly form: Form;
   readonly optional: boolean;
@@ -235,14 +238,14 @@ const must = (form: Form): Field => ({ form, optional: false });
 const may = (form: Form): Field => ({ form, optional: true });
 
 const REPLY = {
-  status: must('a number of 0 or more'),
+  status: must('a non-negative number'),
   headers: may('an object'),
   body: may('any value'),
-  raw: may('a text'),
-  contentType: may('a text'),
+  raw: may('a string'),
+  contentType: may('a string'),
 };
 
-/** The fields of each action, beside `type`. */
+/** The fields of each action, except `type`. */
 const ACTIONS: {
   readonly [Type in FaultAction['type']]: {
     readonly [Name in Exclude<keyof Extract<FaultAction, { type: Type }>, 'type'>]-?: Field;
@@ -255,40 +258,40 @@ const ACTIONS: {
     how: must(['reset', 'close', 'stall', 'stall_body', 'cut_body'] satisfies LostReply[]),
   },
   reset_early: {},
-  delay: { ms: must('a number of 0 or more') },
-  slow_body: { bytesPerSecond: must('a number of 0 or more') },
-  cut_body: { afterBytes: must('a number of 0 or more'), how: must(['reset', 'close']) },
-  truncate: { bytes: must('a number of 0 or more') },
+  delay: { ms: must('a non-negative number') },
+  slow_body: { bytesPerSecond: must('a non-negative number') },
+  cut_body: { afterBytes: must('a non-negative number'), how: must(['reset', 'close']) },
+  truncate: { bytes: must('a non-negative number') },
   json_page: {},
   html_page: {},
   not_ready: { status: may([400, 404, 409]) },
   expired: {},
-  redirect: { location: must('a text'), status: may('a number of 0 or more') },
+  redirect: { location: must('a string'), status: may('a non-negative number') },
   record: { patch: must('an object') },
-  task_fails: { error: may('any value'), progress: may('a number of 0 or more') },
-  status_word: { status: must('a text') },
+  task_fails: { error: may('any value'), progress: may('a non-negative number') },
+  status_word: { status: must('a string') },
 };
 
-/** The fields of a rule, beside its action. */
+/** The fields of a rule, except its action. */
 const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } = {
   operation: must(SANDBOX_OPERATIONS),
-  promptIncludes: may('a text'),
-  model: may('a text'),
-  taskId: may('a text'),
-  skip: may('a number of 0 or more'),
-  every: may('a number of 0 or more'),
-  times: may('a number of 0 or more'),
+  promptIncludes: may('a string'),
+  model: may('a string'),
+  taskId: may('a string'),
+  skip: may('a non-negative number'),
+  every: may('a non-negative number'),
+  times: may('a non-negative number'),
 };
 
-/** A rule that the sandbox does not know; the message names what is allowed. */
+/** An invalid rule. The message names what is allowed. */
 export class FaultRuleError extends Error {}
 
 /**
- * Reads rules that somebody wrote as JSON: a rule with a typing error would match nothing, and a test would pass for it.
+ * Reads and checks rules from JSON: a mistyped rule would match nothing, and a test could pass because of it.
  * @throws FaultRuleError that names the rule, the field and what is allowed
  */
 export function readFaultRules(value: unknown): FaultRule[] {
-  if (!Array.isArray(value)) throw new FaultRuleError('Fault rules are a JSON array.');
+  if (!Array.isArray(value)) throw new FaultRuleError('Fault rules must be a JSON array.');
   value.forEach((rule: unknown, index) => {
     const place = `rule ${index + 1}`;
     if (!isJsonObject(rule)) throw new FaultRuleError(`${place} must be an object.`);
@@ -329,9 +332,9 @@ function isForm(value: unknown, form: Form): boolean {
   switch (form) {
     case 'any value':
       return true;
-    case 'a text':
+    case 'a string':
       return typeof value === 'string';
-    case 'a number of 0 or more':
+    case 'a non-negative number':
       return typeof value === 'number' && value >= 0;
     case 'true or false':
       return typeof value === 'boolean';

@@ -12,7 +12,7 @@ import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { type SandboxCore } from './sandbox-core';
 import { requestValidators } from './validators-by-mode';
 
-/** Routes that generate and edit images and serve the results (contract 2.3 to 2.5 and 4). */
+/** Adds the routes that generate and edit images and serve the results (contract 2.3 to 2.5 and 4). */
 export function addImageRoutes(app: FastifyInstance, core: SandboxCore): void {
   apiRoute(
     app,
@@ -61,7 +61,7 @@ interface ImageCall {
   inputs: string[];
 }
 
-/** Accepts immediately; resolves to the reply after the running time of the model. */
+/** Accepts immediately. Resolves to the reply after the model's running time. */
 async function acceptImages(
   exchange: Exchange,
   operation: 'generate' | 'edit',
@@ -94,7 +94,7 @@ async function acceptImages(
   return jsonReply(200, { created: Math.floor(createdAt / 1000), data, ...usage });
 }
 
-/** Dialects with flat errors write every key, null without a value, and addresses without the origin. */
+/** Dialects with flat errors write every key, with null for a missing value, and addresses without the origin. */
 function compatItem(item: { url?: string; b64_json?: string }, core: SandboxCore, model: string): JsonObject {
   if (dialectOf(model).errors !== 'flat') return item;
   const url = item.url === undefined ? null : item.url.replace(new URL(core.url).origin, '');
@@ -131,7 +131,7 @@ function fileName(): string {
   return `${randomBytes(12).toString('hex')}.png`;
 }
 
-/** The requested size, else the default of the model. */
+/** Returns the requested size, or else the model's default. */
 function sizeOf(size: unknown, model: string): { width: number; height: number } {
   const match = /^(\d+)x(\d+)$/.exec(fieldText(size));
   if (match !== null) return { width: Number(match[1]), height: Number(match[2]) };

@@ -1,6 +1,6 @@
 /**
- * @module The service of the contract as a real HTTP server, for tests, demos and development without an account.
- * It shares no code with the client whose requests it validates.
+ * @module The contract's service as a real HTTP server, for tests, demos and development without an account. It does
+ * not share code with the client whose requests it validates.
  */
 export { type OperationCounter, promptHash, type SandboxCounters } from './counters';
 export { type FaultAction, type FaultRule, type LostReply, type SandboxOperation } from './faults';

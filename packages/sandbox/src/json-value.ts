@@ -1,12 +1,12 @@
-/** A JSON object that is received or sent. */
+/** A JSON object, received or sent. */
 export type JsonObject = { [name: string]: unknown };
 
-/** True for a plain JSON object: not null, not an array. */
+/** Whether a value is a JSON object: not null and not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A string or a number as a string; anything else, an absent field included, as the empty string. */
+/** Returns a string or a number as a string, and the empty string for anything else, including an absent field. */
 export function fieldText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

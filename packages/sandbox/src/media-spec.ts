@@ -1,4 +1,4 @@
-/** Determines the bytes of a generated video: equal specs give equal bytes, also after a restart. */
+/** Determines the bytes of a generated video: equal specs give equal bytes, even after a restart. */
 export interface VideoSpec {
   kind: 'video';
   model: string;
@@ -15,9 +15,9 @@ export interface ImageSpec {
   prompt: string;
   width: number;
   height: number;
-  /** Number of the result, from 0. */
+  /** Index of the result, from 0. */
   index: number;
-  /** SHA-256 of the input files of an edit, in order. */
+  /** SHA-256 of an edit's input files, in order. */
   inputs: string[];
 }
 
@@ -35,7 +35,7 @@ const ratios: Record<string, [number, number]> = {
 /** Pixels per unit of the aspect ratio; the picture is scaled down to keep encoding cheap. */
 const units: Record<string, number> = { '480p': 16, '720p': 20, '1080p': 24, '4K': 28 };
 
-/** Size of the encoded video in pixels; both sides are even. */
+/** Returns the size of the encoded video in pixels. Both sides are even. */
 export function videoSize(spec: Pick<VideoSpec, 'resolution' | 'aspectRatio'>): {
   width: number;
   height: number;

@@ -15,7 +15,7 @@ export interface RenderedMedia {
 const cacheBytes = 192 * 1024 * 1024;
 
 /**
- * Renders media on first use and caches the most recently used, so that polls and range requests do not encode again.
+ * Renders media on first use and caches recently used media, so that polls and range requests do not encode again.
  * Compiled code renders in a worker thread; TypeScript under a test runner renders in the process itself.
  */
 export class MediaStore {
@@ -97,7 +97,7 @@ export class MediaStore {
   }
 }
 
-/** An image that can be fetched below {base_url}/generated/ until it expires (contract 2.5). */
+/** An image that can be downloaded under {base_url}/generated/ until it expires (contract 2.5). */
 export interface GeneratedFile {
   name: string;
   spec: ImageSpec;
@@ -109,7 +109,7 @@ export interface GeneratedFile {
 export class LinkSigner {
   constructor(private readonly secret: string) {}
 
-  /** Query string for a path, valid until `expires` (Unix time in milliseconds). */
+  /** Returns the query string for a path, valid until `expires` (Unix time in milliseconds). */
   sign(path: string, expires: number): string {
     return `expires=${expires}&signature=${this.signature(path, expires)}`;
   }
@@ -137,7 +137,7 @@ const shapes = Object.keys(shortSides).flatMap((resolution) =>
   EVERY_RATIO.map((aspectRatio): Shape => ({ resolution, aspectRatio })),
 );
 
-/** The `size` of the published videos API for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
+/** Returns the published videos API's `size` for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
 export function nominalSize({ resolution, aspectRatio }: Shape): string {
   const short = shortSides[resolution] ?? 480;
   // An aspect ratio without numbers is treated as 16:9.
@@ -146,12 +146,12 @@ export function nominalSize({ resolution, aspectRatio }: Shape): string {
   return width >= height ? `${long}x${short}` : `${short}x${long}`;
 }
 
-/** Resolution and aspect ratio of a `size`; undefined when it matches none. */
+/** Returns the resolution and aspect ratio of a `size`, or undefined if none match. */
 export function readNominalSize(size: string): Shape | undefined {
   return shapes.find((shape) => nominalSize(shape) === size);
 }
 
-/** The sizes that these resolutions and aspect ratios give; a missing list means all values. */
+/** Returns the sizes for these resolutions and aspect ratios. A missing list means all values. */
 export function nominalSizes(resolutions?: readonly string[], aspectRatios?: readonly string[]): string[] {
   return shapes
     .filter((one) => resolutions?.includes(one.resolution) ?? true)

@@ -1,7 +1,7 @@
 /**
- * The models that the sandbox serves, as the live model configuration document.
- * Durations, resolutions, prices and reference forms differ on purpose, so that a client cannot assume for one model
- * what holds for another (C2.1.5, C2.3.7). No polling profile is below the contract's 3 s (contract 8).
+ * The models that the sandbox serves, as the live model configuration document. Durations, resolutions, prices and
+ * reference forms differ on purpose, so that a client cannot assume that all models are alike (C2.1.5, C2.3.7). No
+ * polling profile goes below the contract's 3 s (contract 8).
  */
 export const sandboxModels: SandboxModelDocument = {
   version: 1,
@@ -105,7 +105,7 @@ export const sandboxModels: SandboxModelDocument = {
   ],
 };
 
-/** Behaviour of a model that the configuration does not announce: speed, records and delivery of content. */
+/** Model behavior that the configuration does not announce: speed, records and content delivery. */
 export interface ModelBehaviour {
   queuedMs: number;
   runningMs: number;
@@ -153,22 +153,22 @@ const byModel = new Map<string, Partial<ModelBehaviour>>([
   ['image-2 4K', { queuedMs: 0, runningMs: 400 }],
 ]);
 
-/** Behaviour of a model; a model that is not listed has the general behaviour. */
+/** Returns a model's behavior. A model that is not listed has the general behavior. */
 export function behaviourOf(model: string): ModelBehaviour {
   return { ...general, ...byModel.get(model) };
 }
 
 /** How one kind of reference is sent (contract 2.1: names and forms are model-specific). */
 export interface SandboxReference {
-  /** What the reference is. */
+  /** Kind of media. */
   kind: 'image' | 'video' | 'audio';
-  /** The field of the request that carries it. */
+  /** The request field that contains the reference. */
   field: string;
-  /** How the field carries it. */
+  /** Whether the field is an array or a string. */
   shape: 'array' | 'string';
   /** How the content is encoded. */
   form: 'url' | 'data_url' | 'base64';
-  /** Most references of this kind. */
+  /** Maximum number of references of this kind. */
   max?: number;
 }
 
@@ -196,19 +196,19 @@ export interface SandboxVideoModel {
   durationField?: 'seconds' | 'duration';
   /** Whether the duration is a number or text. @default 'integer' */
   durationForm?: 'integer' | 'string';
-  /** Allowed seconds. @default any */
+  /** Allowed durations in seconds. @default any */
   durations?: number[];
   /** Allowed values. @default any */
   resolutions?: string[];
   /** Allowed values. @default any */
   aspectRatios?: string[];
-  /** How references are sent. @default none are taken */
+  /** How references are sent. @default none are allowed */
   references?: SandboxReference[];
-  /** Further fields that a create may have. */
+  /** Additional fields that a create may have. */
   fields?: string[];
-  /** What the model configuration says about polls, in seconds. */
+  /** Poll intervals in the model configuration, in seconds. */
   polling?: { minSeconds: number; maxSeconds: number; firstPollSeconds?: number };
-  /** What the model configuration says about its price. */
+  /** The price in the model configuration. */
   price?: SandboxPrice;
 }
 
@@ -221,22 +221,22 @@ export interface SandboxImageModel {
   sizes?: string[];
   /** Allowed values. @default any */
   qualities?: string[];
-  /** Most results of one call. */
+  /** Maximum number of results per call. */
   maxN?: number;
   /** Allowed values. @default any */
   responseFormats?: ('url' | 'b64_json')[];
-  /** What edits may carry. */
+  /** What edits may contain. */
   edit?: { mask?: boolean; fields?: string[]; maxImages?: number };
-  /** What the model configuration says about its price. */
+  /** The price in the model configuration. */
   price?: SandboxPrice;
 }
 
-/** A model of the sandbox; its entry is what the model configuration of a service says. */
+/** A sandbox model, in the form of an entry in a service's model configuration. */
 export type SandboxModel = SandboxVideoModel | SandboxImageModel;
 
 /** The live model configuration as one document (contract 2.3, 8). */
 export interface SandboxModelDocument {
   version: 1;
-  /** All that the sandbox offers. */
+  /** All models that the sandbox offers. */
   models: SandboxModel[];
 }

@@ -8,14 +8,14 @@ import { type GeneratedFile } from './media-store';
 import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * How requests are validated and answered. `strict` refuses and records every violation of the contract. `compat`
- * accepts what published clients send and answers as services of this family do; each model has its own dialect.
+ * How requests are validated and answered. `strict` refuses and records every contract violation. `compat` accepts what
+ * published clients send and replies like services of this family. Each model has its own dialect.
  */
 export type SandboxMode = 'strict' | 'compat';
 
 /**
- * How the header `Idempotency-Key` of a paid call is treated. `honoured`: all calls with one key are one purchase and
- * get its reply. `claimed`: keys are read and checked, but every call is a purchase of its own.
+ * How a paid call's `Idempotency-Key` header is treated. `honoured`: all calls with the same key are one purchase and
+ * get its reply. `claimed`: keys are read and checked, but every call is a separate purchase.
  */
 export type SandboxIdempotency = 'ignored' | 'honoured' | 'claimed';
 
@@ -29,15 +29,15 @@ export interface SandboxOptions {
   host?: string;
   /** API keys that have access. @default ['sandbox-key'] */
   apiKeys?: string[];
-  /** API keys that are known but have no access: 403 (contract 5). @default [] */
+  /** Known API keys without access, which get a 403 (contract 5). @default [] */
   forbiddenKeys?: string[];
   /** @default 'strict' */
   mode?: SandboxMode;
   /** Keys are kept in memory and are lost on restart. @default 'ignored' */
   idempotency?: SandboxIdempotency;
   /**
-   * `minimal` records hold id, status and progress only (contract 4); in `compat` mode they hold exactly the keys of
-   * the published videos API.
+   * `minimal` records contain only id, status and progress (contract 4). In `compat` mode, they contain exactly the
+   * keys of the published videos API.
    * @default 'full'
    */
   records?: 'minimal' | 'full';
@@ -47,7 +47,7 @@ export interface SandboxOptions {
   timing?: { queuedMs?: number; runningMs?: number };
   /** How long signed links and generated files live, in milliseconds. @default 900000 */
   linkTtlMs?: number;
-  /** Rules from the start. @default none */
+  /** Initial fault rules. @default none */
   faults?: FaultRule[];
   /** JSON file with an array of fault rules, added after `faults`. */
   faultFile?: string;
@@ -82,7 +82,7 @@ export interface ResolvedSandboxOptions {
   log: boolean;
 }
 
-/** Fills in the defaults and reads the fault file. Throws for an unknown mode and for unknown faults. */
+/** Fills in the defaults and reads the fault file. Throws for an unknown mode or invalid fault rules. */
 export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
   const prefix = (options.pathPrefix ?? '').replace(/(?<!\/)\/+$/, '');
   return {
@@ -106,7 +106,7 @@ export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSan
 
 function readMode(mode: string = 'strict'): SandboxMode {
   if (mode === 'strict' || mode === 'compat') return mode;
-  throw new TypeError("The mode of the sandbox must be 'strict' or 'compat'.");
+  throw new TypeError("The sandbox's mode must be 'strict' or 'compat'.");
 }
 
 function readFaultFile(path: string | undefined): FaultRule[] {
@@ -127,13 +127,13 @@ type AcceptedLine =
       files: GeneratedFile[];
     };
 
-/** The data directory of a sandbox; without a path nothing is kept. */
+/** A sandbox's data directory. Without a path, nothing is stored. */
 export class DataDir {
   constructor(private readonly path: string | undefined) {
     if (path !== undefined) mkdirSync(path, { recursive: true });
   }
 
-  /** The secret that signs links; it is stored so that links survive a restart. */
+  /** Returns the secret that signs links. It is stored, so that links survive a restart. */
   secret(): string {
     const fresh = randomBytes(32).toString('hex');
     if (this.path === undefined) return fresh;
@@ -147,7 +147,7 @@ export class DataDir {
       appendFileSync(join(this.path, 'accepted.jsonl'), `${JSON.stringify(line)}\n`);
   }
 
-  /** All lines. A line that a killed process left unfinished is skipped. */
+  /** Returns all lines. Skips a line that a killed process left unfinished. */
   accepted(): AcceptedLine[] {
     return (this.read('accepted.jsonl') ?? '').split('\n').flatMap((line) => {
       try {
@@ -182,23 +182,23 @@ export class DataDir {
   }
 }
 
-/** Links of a completed task in `compat` mode; `dataUrl` is empty unless the dialect embeds the video. */
+/** Links of a completed task in `compat` mode. `dataUrl` is empty unless the dialect embeds the video. */
 export interface CompatLinks extends ResultLinks {
   dataUrl: string;
 }
 
-/** Status values and reply shapes of one service of this family (`compat` mode). The contract defines none of them. */
+/** Status values and reply shapes of one service of this family (`compat` mode). The contract does not define them. */
 interface Dialect {
   statusWords: Record<SandboxStatus, string>;
   /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */
   errors: 'nested' | 'flat' | 'detail';
-  /** `published`: failed tasks carry `{error: {code, message}}`. `varied`: their shape varies. */
+  /** `published`: failed tasks have `{error: {code, message}}`. `varied`: their shape varies. */
   failures: 'published' | 'varied';
-  /** Status of a poll that answers with the record of a failed task. */
+  /** HTTP status of a poll that returns a failed task's record. */
   failedPollStatus: number;
-  /** Fields that hold the result URL, if any. */
+  /** Returns the fields with the result URL, if any. */
   result(links: CompatLinks): JsonObject;
-  /** True when `result` needs the video itself. */
+  /** Whether `result` needs the video itself. */
   embedsVideo: boolean;
 }
 
@@ -247,7 +247,7 @@ const byModel = new Map<string, Partial<Dialect>>([
       errors: 'flat',
       failures: 'varied',
       failedPollStatus: 500,
-      // Without the scheme: relative to the scheme of the API.
+      // Without a scheme: relative to the API's scheme.
       result: ({ signed }) => ({ output: [signed.replace(/^https?:/, '')] }),
     },
   ],
@@ -262,19 +262,19 @@ const byModel = new Map<string, Partial<Dialect>>([
       },
       failures: 'varied',
       failedPollStatus: 422,
-      // A path of the API without a slash before it: relative to the base.
+      // An API path without a leading slash: relative to the base address.
       result: ({ contentPath }) => ({ url: contentPath.slice(contentPath.lastIndexOf('/v1/') + 1) }),
     },
   ],
   ['image-2 4K', { errors: 'flat' }],
 ]);
 
-/** Dialect of a model; the published one for a model that is not listed. */
+/** Returns a model's dialect. A model that is not listed has the published one. */
 export function dialectOf(model: string): Dialect {
   return { ...published, ...byModel.get(model) };
 }
 
-/** Every status value of every dialect, sorted. */
+/** Returns every status value of every dialect, sorted. */
 export function allStatusWords(): string[] {
   const words = [...byModel.keys()].flatMap((model) => Object.values(dialectOf(model).statusWords));
   return [...new Set(words)].sort();

@@ -5,7 +5,7 @@ import { type FaultAction, type LostReply, type ReplyFault } from './faults';
 import { errorReply, jsonReply, type SandboxReply } from './reply';
 import { type SandboxFinish, type SandboxRequest } from './request-log';
 
-/** A request without a reply yet. */
+/** A request that has no reply yet. */
 interface Unanswered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -19,7 +19,7 @@ interface Unanswered {
   finish(how: SandboxFinish): void;
 }
 
-/** Sends a reply, changed by the fault if there is one. Resolves when nothing more is sent for now. */
+/** Sends a reply, changed by the fault if there is one. Resolves when the reply has ended or stalled. */
 export async function sendReply(
   exchange: Unanswered,
   reply: SandboxReply,
@@ -128,7 +128,7 @@ const usual: Record<number, [string, string]> = {
   400: ['The request is invalid.', 'invalid_request'],
   401: ['The API key is missing or invalid.', 'invalid_api_key'],
   402: ['The balance is used up.', 'insufficient_balance'],
-  403: ['This key has no access.', 'access_denied'],
+  403: ['This key does not have access.', 'access_denied'],
   404: ['Not found.', 'not_found'],
   429: ['Too many requests.', 'rate_limit_exceeded'],
   500: ['Internal error.', 'internal_error'],
@@ -136,7 +136,7 @@ const usual: Record<number, [string, string]> = {
   503: ['The service is unavailable.', 'service_unavailable'],
 };
 
-/** The reply of a fault rule; without a body the usual error of the status. */
+/** Returns a fault rule's reply. Without a body, this is the usual error for the status. */
 function faultReply(fault: ReplyFault): SandboxReply {
   const headers = fault.headers ?? {};
   if (fault.raw !== undefined) {
@@ -160,8 +160,9 @@ const page = JSON.stringify({
 const html = '<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>';
 
 /**
- * The reply that a fault sends instead of the normal one; undefined when the fault changes only the record or the
- * transport. `mediaType` is the Content-Type of an error page, `notReady` the status of content that is not ready.
+ * Returns the reply that a fault sends instead of the normal one, or undefined if the fault changes only the record or
+ * the transport. `mediaType` is an error page's Content-Type, and `notReady` is the status of content that is not
+ * ready.
  */
 export function replaceReply(
   action: FaultAction,

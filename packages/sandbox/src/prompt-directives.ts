@@ -4,11 +4,11 @@ import { type FailureKind } from './tasks';
 
 /** The effects of the directives in one prompt. */
 export interface DirectiveEffects {
-  /** Applied once to the paid call that carries the prompt. */
+  /** Applied once to the paid call that contains the prompt. */
   onSubmit: FaultAction[];
-  /** Applied to the content endpoint of the task, in this order. */
+  /** Applied to the task's content endpoint, in this order. */
   onContent: { action: FaultAction; times: number }[];
-  /** Applied to polls of the task. */
+  /** Applied to the task's polls. */
   onPoll: { action: FaultAction; times: number }[];
   fails?: FailureKind;
   queuedMs?: number;
@@ -34,7 +34,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^fail:(moderation|capacity|invalid|quota|unknown)$/,
     example: '[fail:moderation]',
-    meaning: 'the task fails at its end, the shape of the error varies from task to task',
+    meaning: 'the task fails at the end; the shape of the error varies from task to task',
     apply: (effects, [kind]) => {
       effects.fails = kind as FailureKind;
     },
@@ -42,7 +42,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^lost-reply(?::(reset|close|stall|stall_body|cut_body))?$/,
     example: '[lost-reply], [lost-reply:stall]',
-    meaning: 'the paid call is accepted, its reply never arrives (default: reset); once per prompt',
+    meaning: 'the paid call is accepted, but its reply never arrives (default: reset); once per prompt',
     apply: (effects, [how]) => {
       const lost = (how === undefined || how === '' ? 'reset' : how) as 'reset';
       effects.onSubmit.push({ type: 'lose_reply', accepted: true, how: lost });
@@ -51,7 +51,8 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^http:(\d{3})(?::([^\]:]+))?$/,
     example: '[http:429:2], [http:502]',
-    meaning: 'the paid call gets this status, with this Retry-After; nothing accepted; once per prompt',
+    meaning:
+      'the paid call gets this status, with this Retry-After, and nothing is accepted; once per prompt',
     apply: (effects, [status, retryAfter]) => {
       const headers: Record<string, string> = retryAfter ? { 'retry-after': retryAfter } : {};
       effects.onSubmit.push({ type: 'status', status: Number(status), headers });
@@ -60,7 +61,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^poll:http:(\d{3})(?::(\d+))?$/,
     example: '[poll:http:503:3]',
-    meaning: 'the first polls (default 1) of the task get this status',
+    meaning: "the task's first polls (default 1) get this status",
     apply: (effects, [status, times]) => {
       const action: FaultAction = { type: 'status', status: Number(status) };
       effects.onPoll.push({ action, times: Number(times || 1) });
@@ -69,7 +70,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^run:(\d+(?:\.\d+)?)s$/,
     example: '[run:30s]',
-    meaning: 'time in progress (of an image: time until the reply)',
+    meaning: 'time in progress (for an image: time until the reply)',
     apply: (effects, [text]) => {
       effects.runningMs = seconds(text);
     },
@@ -85,7 +86,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^content:(json|html)$/,
     example: '[content:json]',
-    meaning: 'the content endpoint answers once with an error page, status 200 and video/mp4',
+    meaning: 'the content endpoint replies once with an error page, status 200 and video/mp4',
     apply: (effects, [kind]) => {
       effects.onContent.push({ action: { type: kind === 'json' ? 'json_page' : 'html_page' }, times: 1 });
     },
@@ -93,7 +94,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^content:not-ready(?::(\d+))?$/,
     example: '[content:not-ready:3]',
-    meaning: 'the first content requests (default 1) are answered as not ready',
+    meaning: 'the first content requests (default 1) get a "not ready" reply',
     apply: (effects, [times]) => {
       effects.onContent.push({ action: { type: 'not_ready' }, times: Number(times || 1) });
     },
@@ -101,7 +102,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^content:expired$/,
     example: '[content:expired]',
-    meaning: 'the content is gone for ever, while the record still says completed',
+    meaning: 'the content is permanently gone, but the record still says completed',
     apply: (effects) => {
       effects.onContent.push({ action: { type: 'expired' }, times: 0 });
     },
@@ -109,7 +110,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^content:cut:(\d+)$/,
     example: '[content:cut:10000]',
-    meaning: 'the first download breaks off after so many bytes',
+    meaning: 'the first download is cut off after this many bytes',
     apply: (effects, [bytes]) => {
       const action: FaultAction = { type: 'cut_body', afterBytes: Number(bytes), how: 'reset' };
       effects.onContent.push({ action, times: 1 });
@@ -118,7 +119,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^result:(b64|url)$/,
     example: '[result:b64]',
-    meaning: 'images come in this form whatever response_format says',
+    meaning: 'images are returned in this form, whatever response_format says',
     apply: (effects, [form]) => {
       effects.resultForm = form === 'url' ? 'url' : 'b64_json';
     },
@@ -126,7 +127,7 @@ export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^results:(\d+)$/,
     example: '[results:1]',
-    meaning: 'so many images come back, whatever n says',
+    meaning: 'this many images are returned, whatever n says',
     apply: (effects, [count]) => {
       effects.resultCount = Number(count);
     },
@@ -134,8 +135,8 @@ export const promptDirectives: readonly Directive[] = [
 ];
 
 /**
- * Words in brackets that are no directive and look like one, each with the nearest one: a test whose fault does not
- * happen shows nothing.
+ * Returns bracketed words that look like a directive but are not one, each with the nearest directive. A test whose
+ * fault silently never happens would prove nothing.
  */
 export function mistypedDirectives(prompt: string): { readonly word: string; readonly near: string }[] {
   const found: { word: string; near: string }[] = [];
@@ -153,7 +154,7 @@ function bracketed(text: string): string[] {
   return [...text.matchAll(/\[([a-z][^\]]{1,60})\]/g)].map(([, word]) => word ?? '');
 }
 
-/** Those that are shown, and each choice of a directive with choices. */
+/** The documented examples, and every choice of a directive that has choices. */
 const EXAMPLES: readonly string[] = promptDirectives.flatMap(({ example, pattern }) => {
   const [, head = '', choices] = /^\^([a-z:-]+)\(([a-z_0-9|]+)\)\$$/.exec(pattern.source) ?? [];
   return choices === undefined ? bracketed(example) : choices.split('|').map((choice) => `${head}${choice}`);
@@ -161,7 +162,7 @@ const EXAMPLES: readonly string[] = promptDirectives.flatMap(({ example, pattern
 
 const headOf = (word: string): string => word.split(':')[0] ?? '';
 
-/** Reads the directives of a prompt; other words in brackets are ignored. */
+/** Reads a prompt's directives. Ignores other words in brackets. */
 export function readDirectives(prompt: string): DirectiveEffects {
   const effects: DirectiveEffects = { onSubmit: [], onContent: [], onPoll: [] };
   for (const word of bracketed(prompt)) {

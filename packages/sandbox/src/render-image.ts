@@ -100,7 +100,7 @@ export function wrapText(text: string, columns: number, lines: number): string[]
 
 type Colour = readonly [number, number, number];
 
-/** Renders a PNG of exactly the size of the spec, with text and one coloured block per input file, in order. */
+/** Renders a PNG of exactly the spec's size, with text and one colored block per input file, in order. */
 export function renderImage(spec: ImageSpec): Buffer {
   const { width, height } = spec;
   const pixels = Buffer.alloc(width * height * 3);
@@ -129,7 +129,7 @@ export function renderImage(spec: ImageSpec): Buffer {
   return encodePng(pixels, width, height);
 }
 
-/** Colour of the block that represents an input file: the first three bytes of its SHA-256. */
+/** Returns the color of the block that represents an input file: the first three bytes of its SHA-256. */
 export function inputColour(hash: string): Colour {
   const bytes = Buffer.from(hash.slice(0, 6), 'hex');
   return [bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0];
@@ -147,8 +147,8 @@ function brush(data: Buffer, width: number, height: number) {
 }
 
 /**
- * Encodes 8-bit RGB pixels as a PNG without filtering. All the work is in native code: a library that loops over
- * pixels in JavaScript takes many seconds for 4K inside a test runner.
+ * Encodes 8-bit RGB pixels as a PNG without filtering. Native code does all the work: a library that loops over pixels
+ * in JavaScript takes many seconds for 4K inside a test runner.
  */
 function encodePng(pixels: Buffer, width: number, height: number): Buffer {
   const header = Buffer.alloc(13);

@@ -50,7 +50,7 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   return bytes;
 }
 
-/** The part that all frames share: a tint that depends on the prompt, a gradient, and the text. */
+/** Draws what all frames share: a tint that depends on the prompt, a gradient, and the text. */
 function stillPicture(spec: VideoSpec, width: number, height: number): Uint8Array {
   const tint = Buffer.from(hexDigest(spec.prompt + spec.model), 'hex');
   const area = width * height;
@@ -101,8 +101,8 @@ const containers = ['moov', 'trak', 'mdia'];
 const dated = ['mvhd', 'tkhd', 'mdhd'];
 
 /**
- * Clears the creation and modification times of an MP4, in place. The encoder writes the current time, but equal specs
- * must give equal bytes, so that the strong ETag stays the same when a file is encoded again.
+ * Clears an MP4's creation and modification times, in place. The encoder writes the current time, but equal specs must
+ * give equal bytes, so that the strong ETag stays the same when a file is encoded again.
  */
 function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
   for (let at = start; at + 8 <= end;) {
@@ -117,7 +117,7 @@ function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
   return bytes;
 }
 
-/** The bytes of a spec: an MP4 or a PNG. Blocks its thread while it works. */
+/** Renders a spec as an MP4 or a PNG. Blocks its thread. */
 export async function renderMedia(spec: MediaSpec): Promise<Buffer> {
   return spec.kind === 'video' ? encodeVideo(spec) : renderImage(spec);
 }

@@ -6,11 +6,11 @@ export interface SandboxReply {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** The fields of an error of the sandbox itself; `compat` mode writes them in other shapes. */
+  /** The fields of the sandbox's own error, which `compat` mode writes in other shapes. */
   error?: ErrorFields;
 }
 
-/** Error fields as widely used APIs name them. */
+/** Error fields with the names that widely used APIs have. */
 interface ErrorFields {
   message: string;
   type: string;
@@ -18,7 +18,7 @@ interface ErrorFields {
   code: string | null;
 }
 
-/** A JSON reply. */
+/** Returns a JSON reply. */
 export function jsonReply(
   status: number,
   value: unknown,
@@ -31,7 +31,7 @@ export function jsonReply(
   };
 }
 
-/** An error in the shape of widely used APIs; the contract defines none (section 7). */
+/** Returns an error in the shape of widely used APIs. The contract does not define one (section 7). */
 export function errorReply(
   status: number,
   message: string,
@@ -42,7 +42,7 @@ export function errorReply(
   return { ...jsonReply(status, { error }), error };
 }
 
-/** The same error in another shape: flat, or as a list of details. Other replies are returned unchanged. */
+/** Returns the same error in another shape: flat, or as a list of details. Returns other replies unchanged. */
 export function inErrorShape(reply: SandboxReply, shape: 'nested' | 'flat' | 'detail'): SandboxReply {
   if (reply.error === undefined || shape === 'nested') return reply;
   const { message, param, code, type } = reply.error;
@@ -53,7 +53,7 @@ export function inErrorShape(reply: SandboxReply, shape: 'nested' | 'flat' | 'de
   return { ...reply, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** The bytes of a file as 200, 206 or 416: one byte range, a strong ETag, If-Range. */
+/** Returns a file's bytes with 200, 206 or 416. Supports one byte range, a strong ETag and If-Range. */
 export function rangedReply(
   media: RenderedMedia,
   mediaType: string,

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { type SandboxOperation } from './faults';
 import { isJsonObject } from './json-value';
 
-/** One part of a multipart body, in the order of the wire. */
+/** One part of a multipart body, in the order received. */
 export interface SandboxPart {
   /** Name of the field. */
   name: string;
   /** A file has a file name; a field has a value. */
   kind: 'field' | 'file';
-  /** Text of a field. */
+  /** A field's text. */
   value?: string;
-  /** Of a file. */
+  /** A file's name. */
   filename?: string;
-  /** As the part says it. */
+  /** The part's Content-Type. */
   contentType: string;
   /** Size in bytes. */
   bytes: number;
-  /** Lowercase hexadecimal, of the bytes. */
+  /** SHA-256 of the bytes, in lowercase hex. */
   sha256: string;
 }
 
@@ -29,47 +29,47 @@ export type SandboxFinish = 'sent' | 'reset' | 'stalled' | 'cut' | 'client_gone'
 
 /** One request as the sandbox received it. Keys, cookies and signatures are never stored. */
 export interface SandboxRequest {
-  /** Number in the order of arrival. */
+  /** Sequence number, in order of arrival. */
   seq: number;
-  /** Arrival, Unix time in milliseconds. */
+  /** Time of arrival, as Unix time in milliseconds. */
   at: number;
-  /** The service itself, or the host of its results. */
+  /** The service itself, or the host that serves its results. */
   origin: 'api' | 'media';
-  /** What the request asks for. */
+  /** The requested operation. */
   operation: SandboxOperation;
   /** HTTP method. */
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
   /** Query parameters; the value of a signature is replaced by 'masked'. */
   query: Record<string, string>;
-  /** Headers of interest to tests, by lower-case name. */
+  /** Headers of interest to tests, by lowercase name. */
   headers: Record<string, string>;
   /** Names of all headers. */
   headerNames: string[];
-  /** What the key is worth; the key itself is not stored. */
+  /** Whether the key is valid. The key itself is not stored. */
   authorization: 'none' | 'valid' | 'invalid' | 'forbidden';
-  /** Whether it had a cookie. */
+  /** Whether the request had a cookie. */
   cookie: boolean;
   /** Parsed JSON body; strings above 8192 characters are replaced by their length and SHA-256. */
   json?: unknown;
-  /** Of a multipart body. */
+  /** The parts of a multipart body. */
   parts?: SandboxPart[];
   /** Size in bytes. */
   bodyBytes: number;
-  /** Lowercase hexadecimal. */
+  /** SHA-256 of the body, in lowercase hex. */
   bodySha256: string;
-  /** The same number for requests over one connection. */
+  /** Number of the connection, the same for all of its requests. */
   socketId: number;
-  /** Status of the reply; absent while there is none. */
+  /** The reply's status; absent while there is none. */
   status?: number;
-  /** True when the paid call was accepted, also when the reply was lost afterwards. */
+  /** Whether the paid call was accepted, even if the reply was lost afterwards. */
   accepted: boolean;
-  /** The task that was created or asked for. */
+  /** The task that was created or requested. */
   taskId?: string;
   /** The contract violations of this request. */
   violations: string[];
-  /** Absent while the reply is under way. */
+  /** How the request ended; absent while the reply is being sent. */
   finished?: SandboxFinish;
 }
 
@@ -185,7 +185,7 @@ class LoggedRequest implements SandboxRequest {
   }
 }
 
-/** A copy for the log in which long strings (references as base64) are replaced by their length and hash. */
+/** Returns a copy for the log in which long strings (references as base64) are replaced by their length and hash. */
 export function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > longest) {
     return `(${value.length} characters, sha256 ${hexDigest(value)})`;
@@ -195,7 +195,7 @@ export function shortened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
 }
 
-/** SHA-256 in lower-case hexadecimal digits. */
+/** Returns the SHA-256 in lowercase hex. */
 export function hexDigest(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }

@@ -61,7 +61,7 @@ export class SandboxCore {
     this.touch();
   }
 
-  /** Changes a task; returns undefined when the id is unknown. */
+  /** Changes a task. Returns undefined if the id is unknown. */
   patchTask(id: string, patch: SandboxTaskPatch): SandboxTask | undefined {
     const task = this.tasks.get(id);
     if (task === undefined) return undefined;
@@ -69,7 +69,7 @@ export class SandboxCore {
     return Object.assign(task, patch);
   }
 
-  /** The next fault that the prompt's directives request; each is used once per prompt and operation. */
+  /** Returns the next fault that the prompt's directives request. Each is used once per prompt and operation. */
   takeDirective(operation: string, prompt: string): FaultAction | undefined {
     for (const [position, action] of readDirectives(prompt).onSubmit.entries()) {
       const key = hexDigest(`${operation}\n${position}\n${prompt}`);
@@ -80,7 +80,7 @@ export class SandboxCore {
     return undefined;
   }
 
-  /** Completes every stalled reply; returns their number. */
+  /** Completes all stalled replies and returns their number. */
   releaseStalled(): number {
     const waiting = [...this.stalled];
     this.stalled.clear();
@@ -88,7 +88,7 @@ export class SandboxCore {
     return waiting.length;
   }
 
-  /** Deletes tasks, images, requests, counters and faults, then restores the faults of the options. */
+  /** Deletes tasks, images, requests, counters and faults, then restores the faults from the options. */
   reset(): void {
     this.releaseStalled();
     this.tasks.clear();
@@ -190,7 +190,10 @@ class IdempotencyKeys {
     this.calls.clear();
   }
 
-  /** Accepts a call, or repeats the reply of the first call with its key: 409 while that runs, 422 for another body. */
+  /**
+   * Accepts a call, or repeats the reply of the first call with the same key. Replies with 409 while that call is
+   * running, and with 422 if it had another body.
+   */
   async accept(
     { entry, core, request }: PaidRequest,
     accept: () => Promise<SandboxReply>,
@@ -201,7 +204,7 @@ class IdempotencyKeys {
     const before = this.calls.get(name);
     const content = entry.parts === undefined ? entry.bodySha256 : JSON.stringify(entry.parts);
     if (before !== undefined && before.content !== content)
-      return refused(422, 'This key was used for another request.', 'idempotency_key_mismatch');
+      return refused(422, 'This key was already used for a different request.', 'idempotency_key_mismatch');
     if (before === undefined || core.options.idempotency === 'claimed') {
       const reply = accept();
       const { taskId = null } = entry;
@@ -211,8 +214,7 @@ class IdempotencyKeys {
         call.isOver = true;
       });
     }
-    if (!before.isOver)
-      return refused(409, 'The request with this key is in progress.', 'request_in_progress');
+    if (!before.isOver) return refused(409, 'A request with this key is in progress.', 'request_in_progress');
     if (before.taskId !== null) entry.taskId = before.taskId;
     const { status, headers, body } = await before.reply;
     return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body };

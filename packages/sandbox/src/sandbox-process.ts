@@ -10,12 +10,12 @@ import { type SandboxRequest } from './request-log';
 import { type SandboxAddresses } from './sandbox';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
-/** The sandbox is a service and no client of Temporal: it needs none of its keys. */
+/** Settings that the sandbox process does not get: it is not a Temporal client, so it does not need Temporal's keys. */
 const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
 
 /** Options of {@link startSandboxProcess}. */
 export interface SandboxProcessOptions extends SandboxOptions {
-  /** The child keeps running when this process ends. @default false */
+  /** Whether the child keeps running when this process ends. @default false */
   detached?: boolean;
 }
 
@@ -23,15 +23,15 @@ export interface SandboxProcessOptions extends SandboxOptions {
 export interface SandboxProcess extends SandboxAddresses {
   /** Process id. */
   pid: number;
-  /** Its faults, counters and requests. */
+  /** Access to its faults, counters and requests. */
   admin: SandboxAdmin;
   /** Sends SIGTERM; resolves when the process has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a sandbox in its own process and waits until it listens. Without `detached` the child ends with this process,
- * even when this process is killed. Throws when the package is not built or the child ends before it listens.
+ * Starts a sandbox in its own process and waits until it listens. Without `detached`, the child exits with this
+ * process, even if this process is killed. Throws if the package is not built or the child exits before it listens.
  */
 export async function startSandboxProcess(options: SandboxProcessOptions = {}): Promise<SandboxProcess> {
   const { detached = false, ...sandbox } = options;
@@ -65,7 +65,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
     lines.once('line', resolve);
     child.once('error', reject);
     child.once('exit', (code) =>
-      reject(new Error(`The sandbox process ended with code ${code} before it listened.`)),
+      reject(new Error(`The sandbox process exited with code ${code} before it was listening.`)),
     );
   });
 }
@@ -76,61 +76,63 @@ function mainFile(): string {
   let root = __dirname;
   while (!existsSync(join(root, 'package.json'))) root = dirname(root);
   const file = join(root, 'lib', 'main.js');
-  if (!existsSync(file)) throw new Error('The sandbox is not compiled: run the build first.');
+  if (!existsSync(file)) throw new Error('The sandbox is not compiled. Run the build first.');
   return file;
 }
 
-/** Reads the state of a running sandbox and controls its faults. Every method rejects when it cannot be reached. */
+/**
+ * Reads the state of a running sandbox and controls its faults. Every method rejects if the sandbox cannot be reached.
+ */
 export class SandboxAdmin {
   constructor(private readonly adminUrl: string) {}
 
-  /** Requests in order of arrival. */
+  /** Returns the requests in order of arrival. */
   requests(filter: { operation?: SandboxOperation } = {}): Promise<SandboxRequest[]> {
     const query = filter.operation === undefined ? '' : `?operation=${filter.operation}`;
     return this.call('GET', `/requests${query}`);
   }
 
-  /** What was counted so far. `prompts: false` omits `acceptedByPromptHash`, which has an entry per prompt. */
+  /** Returns the counters. `prompts: false` omits `acceptedByPromptHash`, which has an entry per prompt. */
   counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
     return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
   }
 
-  /** Times between two polls of the same task; `begin` resets the statistics after this reading. */
+  /** Returns the times between two polls of the same task. With `begin`, then resets the statistics. */
   pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
     return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }
 
-  /** Adds rules behind those that are there. Rejects for unknown operations, actions and fields. */
+  /** Adds rules after the existing ones. Rejects unknown operations, actions and fields. */
   async addFaults(faults: FaultRule[]): Promise<void> {
     await this.call('POST', '/faults', faults);
   }
 
-  /** Removes all rules, also those of the options. */
+  /** Removes all rules, including those from the options. */
   async clearFaults(): Promise<void> {
     await this.call('DELETE', '/faults');
   }
 
-  /** Deletes all state and restores the faults of the options. */
+  /** Deletes all state and restores the faults from the options. */
   async reset(): Promise<void> {
     await this.call('POST', '/reset');
   }
 
-  /** Tasks with the status that a poll would show now. */
+  /** Returns the tasks with the status that a poll would return now. */
   tasks(): Promise<(SandboxTask & { shown: SandboxStatus })[]> {
     return this.call('GET', '/tasks');
   }
 
-  /** Changes fields of a task. Rejects for an id that the sandbox does not have. */
+  /** Changes a task's fields. Rejects if the id is unknown. */
   async patchTask(id: string, patch: SandboxTaskPatch): Promise<void> {
     await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
   }
 
-  /** From now on these API keys have access and no others: the keys were rotated. */
+  /** Rotates the API keys: from now on, only these have access. */
   async setApiKeys(keys: readonly string[]): Promise<void> {
     await this.call('PUT', '/api-keys', keys);
   }
 
-  /** Completes stalled replies; returns their number. */
+  /** Completes stalled replies and returns their number. */
   async releaseStalled(): Promise<number> {
     return (await this.call<{ released: number }>('POST', '/release')).released;
   }

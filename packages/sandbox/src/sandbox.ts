@@ -15,7 +15,7 @@ import { addVideoRoutes, taskVideo } from './video-routes';
 
 /** Addresses of a running sandbox, all without a trailing slash. */
 export interface SandboxAddresses {
-  /** Base address of the service, path prefix included. */
+  /** The service's base address, including the path prefix. */
   url: string;
   /** The second origin, which serves signed links. */
   mediaUrl: string;
@@ -31,7 +31,7 @@ export interface Sandbox extends SandboxAddresses {
   close(): Promise<void>;
 }
 
-/** Starts the service of the contract in this process, on two ports of the loopback interface. */
+/** Starts the contract's service in this process, on two ports of the loopback interface. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const resolved = resolveSandboxOptions(options);
   const core = new SandboxCore(resolved);
@@ -69,8 +69,8 @@ async function shut(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The second origin, on its own port: serves videos through signed, expiring links. It represents an external host, so
- * a key or a cookie that arrives here violates the contract (section 5, rule 3).
+ * Creates the second origin, on its own port. It serves videos through signed, expiring links and represents an
+ * external host, so a key or cookie that reaches it violates the contract (section 5, rule 3).
  */
 function createMediaOrigin(core: SandboxCore): FastifyInstance {
   const app = fastify(serverOptions);
@@ -102,7 +102,9 @@ async function readFile(exchange: Exchange, name: string): Promise<void> {
   });
 }
 
-/** Routes for tests and demos under {url}/_sandbox, as docs/sandbox.md lists them; they need no credentials. */
+/**
+ * Adds the routes for tests and demos under {url}/_sandbox, which docs/sandbox.md lists. They do not need credentials.
+ */
 export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   const config = { silent: true };
 
@@ -158,5 +160,5 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   );
 }
 
-/** Bodies arrive unparsed. */
+/** Parses a body: bodies arrive unparsed. */
 const jsonOf = ({ body }: { readonly body: unknown }): unknown => JSON.parse(String(body));

@@ -3,10 +3,10 @@ import { type JsonObject } from './json-value';
 import { framesPerSecond, type VideoSpec } from './media-spec';
 import { behaviourOf, type ModelBehaviour, sandboxModels } from './models';
 
-/** Kinds of failure that a prompt directive can ask for. */
+/** Kinds of failure that a prompt directive can request. */
 export type FailureKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
-/** Fields that a failed record carries. The contract defines no shape (2.2), so they vary on purpose. */
+/** Fields of a failed record. The contract does not define their shape (2.2), so they vary on purpose. */
 const shapes: Record<FailureKind, JsonObject[]> = {
   moderation: [
     { error: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' } },
@@ -47,36 +47,36 @@ const shapes: Record<FailureKind, JsonObject[]> = {
   ],
 };
 
-/** The fields of a failed record of this kind; `turn` selects one of the shapes. */
+/** Returns a failed record's fields for this kind. `turn` selects one of the shapes. */
 export function failureFields(kind: FailureKind, turn: number): JsonObject {
   const list = shapes[kind];
   return { ...list[turn % list.length] };
 }
 
-/** The status of a task, as its record says it. */
+/** A task's status, as in its record. */
 export type SandboxStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** A video task as the sandbox stores it. Its status is computed from the clock. */
 export interface SandboxTask {
-  /** As the reply of the create names it. */
+  /** The task id in the create's reply. */
   id: string;
   /** Sequence number of the task in the data directory, from 0. */
   turn: number;
   /** Public model id. */
   model: string;
-  /** As it was sent. */
+  /** The prompt as sent. */
   prompt: string;
-  /** The create request as received, without prompt and long strings. */
+  /** The create request as received, without the prompt and long strings. */
   request: JsonObject;
   /** Unix time in milliseconds. */
   createdAt: number;
-  /** Milliseconds after its creation for which it is queued. */
+  /** How long the task is queued after its creation, in milliseconds. */
   queuedMs: number;
-  /** Milliseconds for which it runs after that. */
+  /** How long it then runs, in milliseconds. */
   runningMs: number;
-  /** Present when the task fails at the end of its run: the fields of its failed record. */
+  /** The fields of the failed record, if the task fails at the end of its run. */
   failure?: JsonObject;
-  /** Overrides the status that follows from the clock. */
+  /** Overrides the status that is computed from the clock. */
   status?: SandboxStatus;
   /** Progress of a failed record. */
   failedProgress?: number;
@@ -92,7 +92,7 @@ export type SandboxTaskPatch = Partial<
   >
 >;
 
-/** Status of a task at a time (contract 3). */
+/** Returns a task's status at a given time (contract 3). */
 export function statusAt(task: SandboxTask, now: number): SandboxStatus {
   if (task.status !== undefined) return task.status;
   const age = now - task.createdAt;
@@ -101,13 +101,16 @@ export function statusAt(task: SandboxTask, now: number): SandboxStatus {
   return task.failure === undefined ? 'completed' : 'failed';
 }
 
-/** Share of the running time that has passed, as an integer from 0 to 99. */
+/** Returns the share of the running time that has passed, as an integer from 0 to 99. */
 function shareAt(task: SandboxTask, now: number): number {
   const run = now - task.createdAt - task.queuedMs;
   return Math.max(0, Math.min(99, Math.floor((run / Math.max(1, task.runningMs)) * 100)));
 }
 
-/** A new opaque id of at most 32 characters; some contain a colon, to find clients that do not encode ids in paths. */
+/**
+ * Returns a new opaque id of at most 32 characters. Some contain a colon, to find clients that do not encode ids in
+ * paths.
+ */
 export function newTaskId(model: string): string {
   const styles: Record<ModelBehaviour['idStyle'], () => string> = {
     plain: () => `video_${randomBytes(12).toString('hex')}`,
@@ -124,7 +127,7 @@ export interface ResultLinks {
   contentPath: string;
 }
 
-/** Locations of the result URL (contract 2.2 does not name the field); tasks use them in turn. */
+/** Fields for the result URL (contract 2.2 does not name the field). Tasks use them in turn. */
 const linkFields: ((links: ResultLinks) => JsonObject)[] = [
   ({ signed }) => ({ url: signed }),
   ({ signed }) => ({ output_url: signed }),
@@ -142,7 +145,7 @@ const linkFields: ((links: ResultLinks) => JsonObject)[] = [
   () => ({}),
 ];
 
-/** The record of a task (contract 2.2). `minimal` holds id, status and progress only. */
+/** Returns a task's record (contract 2.2). `minimal` contains only id, status and progress. */
 export function taskRecord(
   task: SandboxTask,
   now: number,
@@ -166,7 +169,7 @@ export function mergeRecord(record: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(merged).filter(([name]) => patch[name] !== null));
 }
 
-/** The spec of a task's video; a field that was not requested gets the first value of the model. */
+/** Returns the spec of a task's video. A field that was not requested gets the model's first value. */
 export function videoSpecOf(task: SandboxTask, shared: boolean): VideoSpec {
   const model = sandboxModels.models.find((one) => one.id === task.model);
   const first = model?.kind === 'video' ? model : undefined;

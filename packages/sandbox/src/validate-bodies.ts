@@ -9,12 +9,12 @@ import { type SandboxPart } from './request-log';
 
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
-/** Violations of contract 2.1 and of the model's configuration in a create body. */
+/** Returns violations of contract 2.1 and of the model's configuration in a create body. */
 export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
     if (value === null)
-      found.push({ message: `${name} is null; a field not given is left out`, param: name });
+      found.push({ message: `${name} is null; leave out fields that have no value`, param: name });
   }
   const model = catalog.models.find((one) => one.id === body.model);
   if (model === undefined || model.kind !== 'video') {
@@ -26,7 +26,7 @@ export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): 
   const references = model.references ?? [];
   const allowed = [...known, ...(model.fields ?? []), ...references.map((one) => one.field)];
   for (const name of Object.keys(body)) {
-    if (!allowed.includes(name)) found.push({ message: `${name} is no field of this model`, param: name });
+    if (!allowed.includes(name)) found.push({ message: `${name} is not a field of this model`, param: name });
   }
   found.push(
     ...validateDuration(body, model),
@@ -36,7 +36,7 @@ export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): 
   );
   const base64 = references.filter((one) => one.form === 'base64').map((one) => one.field);
   for (const field of localPathFields(body, ['prompt', ...base64])) {
-    found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
+    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
   }
   return found;
 }
@@ -45,7 +45,7 @@ export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): 
 function validateText(body: JsonObject, name: string): Violation[] {
   const value = body[name];
   const good = typeof value === 'string' && value.trim() !== '';
-  return good ? [] : [{ message: `${name} must be a text that is not empty`, param: name }];
+  return good ? [] : [{ message: `${name} must be a non-empty string`, param: name }];
 }
 
 function validateDuration(body: JsonObject, model: SandboxVideoModel): Violation[] {
@@ -54,15 +54,16 @@ function validateDuration(body: JsonObject, model: SandboxVideoModel): Violation
   );
   const name = given[0];
   if (name === undefined) return [];
-  if (given.length > 1) return [{ message: 'duration and seconds exclude each other', param: 'duration' }];
+  if (given.length > 1)
+    return [{ message: 'duration and seconds are mutually exclusive', param: 'duration' }];
   if (name !== (model.durationField ?? name)) {
-    return [{ message: `this model takes ${model.durationField}`, param: name }];
+    return [{ message: `this model uses ${model.durationField}`, param: name }];
   }
   const value = body[name];
   const form = model.durationForm ?? 'integer';
   const good = form === 'string' ? typeof value === 'string' && /^\d+$/.test(value) : Number.isInteger(value);
   if (!good)
-    return [{ message: `${name} must be an integer${form === 'string' ? ' as a text' : ''}`, param: name }];
+    return [{ message: `${name} must be an integer${form === 'string' ? ' as a string' : ''}`, param: name }];
   if (Number(value) < 1 || !(model.durations?.includes(Number(value)) ?? true)) {
     return [{ message: `${name} is not allowed by this model`, param: name, code: 'invalid_duration' }];
   }
@@ -72,7 +73,8 @@ function validateDuration(body: JsonObject, model: SandboxVideoModel): Violation
 function validateChoice(body: JsonObject, name: string, choices: string[] | undefined): Violation[] {
   const value = body[name];
   if (value === undefined || value === null) return [];
-  if (typeof value !== 'string' || value === '') return [{ message: `${name} must be a text`, param: name }];
+  if (typeof value !== 'string' || value === '')
+    return [{ message: `${name} must be a string`, param: name }];
   const good = choices === undefined || choices.includes(value);
   return good
     ? []
@@ -84,14 +86,18 @@ function validateReference(value: unknown, reference: SandboxReference): Violati
   const param = reference.field;
   const isList = Array.isArray(value);
   if (isList !== (reference.shape === 'array'))
-    return [{ message: `${param} must be of shape ${reference.shape}`, param }];
+    return [{ message: `${param} must be of type ${reference.shape}`, param }];
   const list: unknown[] = isList ? value : [value];
-  if (list.length === 0) return [{ message: `${param} is empty; a field not given is left out`, param }];
+  if (list.length === 0)
+    return [{ message: `${param} is empty; leave out fields that have no value`, param }];
   if (list.length > (reference.max ?? Infinity))
     return [{ message: `${param} has too many references`, param }];
   return list
     .filter((item) => typeof item !== 'string' || !hasForm(item, reference))
-    .map(() => ({ message: `${param} must hold ${reference.kind} references as ${reference.form}`, param }));
+    .map(() => ({
+      message: `${param} must contain ${reference.kind} references as ${reference.form}`,
+      param,
+    }));
 }
 
 function hasForm(text: string, reference: SandboxReference): boolean {
@@ -111,7 +117,7 @@ function isBase64(text: string): boolean {
   return Buffer.from(text, 'base64').toString('base64') === text;
 }
 
-/** One violation of the contract in a request. */
+/** One contract violation in a request. */
 export interface Violation {
   message: string;
   /** The field that violates it. */
@@ -121,18 +127,18 @@ export interface Violation {
 
 const optional = ['size', 'quality', 'n', 'response_format'];
 
-/** Violations of contract 2.3 and of the model's configuration in a generation body. */
+/** Returns violations of contract 2.3 and of the model's configuration in a generation body. */
 export function validateGeneration(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
     if (value === null)
-      found.push({ message: `${name} is null; a field not given is left out`, param: name });
+      found.push({ message: `${name} is null; leave out fields that have no value`, param: name });
     if (!['model', 'prompt', ...optional].includes(name)) {
-      found.push({ message: `${name} is no field of a generation`, param: name });
+      found.push({ message: `${name} is not a field of a generation`, param: name });
     }
   }
   for (const field of localPathFields(body, ['prompt'])) {
-    found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
+    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
   }
   const model = findImageModel(body.model, catalog);
   if (model === undefined) return [...found, noSuchModel];
@@ -141,7 +147,7 @@ export function validateGeneration(body: JsonObject, catalog: SandboxModelDocume
   return [...found, ...validateValues(body, model)];
 }
 
-/** Violations of contract 2.4 and of the model's configuration in the parts of an edit. */
+/** Returns violations of contract 2.4 and of the model's configuration in an edit's parts. */
 export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument): Violation[] {
   const fields: JsonObject = Object.fromEntries(
     parts.filter((part) => part.kind === 'field').map((part) => [part.name, part.value ?? '']),
@@ -152,20 +158,21 @@ export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument
     ...validateParts(parts),
   ];
   for (const field of localPathFields(fields, ['prompt'])) {
-    found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
+    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
   }
   const model = findImageModel(fields.model, catalog);
   if (model === undefined) return [...found, noSuchModel];
-  if (model.edit === undefined) return [...found, { message: 'this model has no edits', param: 'model' }];
+  if (model.edit === undefined)
+    return [...found, { message: 'this model does not support edits', param: 'model' }];
   if (parts.some((part) => part.name === 'mask') && model.edit.mask !== true) {
-    found.push({ message: 'this model takes no mask', param: 'mask', code: 'mask_not_supported' });
+    found.push({ message: 'this model does not support masks', param: 'mask', code: 'mask_not_supported' });
   }
   const images = parts.filter((part) => part.name === 'image' || part.name === 'image[]');
   if (images.length > (model.edit.maxImages ?? Infinity))
     found.push({ message: 'too many images', param: 'image' });
   for (const name of Object.keys(fields)) {
     if (name === 'model' || name === 'prompt' || model.edit.fields?.includes(name)) continue;
-    found.push({ message: `${name} is no field of an edit with this model`, param: name });
+    found.push({ message: `${name} is not a field of an edit with this model`, param: name });
   }
   if (fields.n !== undefined && !/^[1-9]\d*$/.test(fieldText(fields.n))) {
     found.push({ message: 'n must be an integer', param: 'n' });
@@ -193,10 +200,10 @@ function validateParts(parts: SandboxPart[]): Violation[] {
   const [single, several] = [count('image'), count('image[]')];
   if (single + several === 0) found.push({ message: 'at least one image is required', param: 'image' });
   if (single > 0 && several > 0)
-    found.push({ message: 'image and image[] exclude each other', param: 'image' });
-  if (single > 1) found.push({ message: 'several images go as image[]', param: 'image' });
+    found.push({ message: 'image and image[] are mutually exclusive', param: 'image' });
+  if (single > 1) found.push({ message: 'several images must be sent as image[]', param: 'image' });
   if (several === 1 && single === 0)
-    found.push({ message: 'a single image goes as image', param: 'image[]' });
+    found.push({ message: 'a single image must be sent as image', param: 'image[]' });
   for (const part of parts) {
     const file = ['image', 'image[]', 'mask'].includes(part.name);
     if (file !== (part.kind === 'file')) {
@@ -208,7 +215,7 @@ function validateParts(parts: SandboxPart[]): Violation[] {
     if (part.kind === 'file' && part.bytes === 0)
       found.push({ message: 'the file is empty', param: part.name });
     if (/[\\/]/.test(part.filename ?? ''))
-      found.push({ message: 'a file name holds a path', param: part.name });
+      found.push({ message: 'a file name contains a path', param: part.name });
   }
   return found;
 }
@@ -242,8 +249,8 @@ function validateValues(body: JsonObject, model: SandboxImageModel): Violation[]
 const localPath = /^(file:|[a-z]:[\\/]|\\\\|~\/|\.{1,2}\/|\/(?!\/))/i;
 
 /**
- * Dotted paths of the fields whose value resembles a local path (contract 2.4: never in JSON).
- * `skip` names top-level fields with free text, or with Base64, which may begin with a slash.
+ * Returns the dotted paths of fields whose value looks like a local path (contract 2.4: never in JSON). `skip` names
+ * top-level fields with free text, or with Base64, which may begin with a slash.
  */
 export function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
   if (typeof value === 'string') return localPath.test(value) ? [at] : [];

@@ -55,7 +55,7 @@ const compat: RequestValidator = {
   read: () => [],
 };
 
-/** The validator of each mode. */
+/** Each mode's validator. */
 export const requestValidators: Record<SandboxMode, RequestValidator> = { strict, compat };
 
 function validateJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {

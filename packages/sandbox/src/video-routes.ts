@@ -23,7 +23,7 @@ import {
 } from './tasks';
 import { requestValidators } from './validators-by-mode';
 
-/** The video of a task; the option `videos` decides whether it is shared. */
+/** Returns a task's video. The option `videos` decides whether it is shared. */
 export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {
   const media = await core.media.get(specOf(core, task));
   return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
@@ -48,7 +48,7 @@ function stamped({ bytes }: RenderedMedia, taskId: string): RenderedMedia {
   return { bytes: Buffer.concat([bytes, box]), etag: `"${mark.slice(0, 32)}"` };
 }
 
-/** Create, poll and download a video (contract 4). */
+/** Adds the routes that create, poll and download a video (contract 4). */
 export function addVideoRoutes(app: FastifyInstance, core: SandboxCore): void {
   const [poll, content] = [readTask('application/json', pollReply), readTask('video/mp4', contentReply)];
   apiRoute(app, core, { method: 'POST', url: '/v1/videos', operation: 'create' }, createVideo);
@@ -77,7 +77,10 @@ async function createVideo(exchange: Exchange): Promise<void> {
 /** The normal reply about one task; `fault` may change the record. */
 type TaskReply = (exchange: Exchange, task: SandboxTask, fault?: FaultAction) => Promise<SandboxReply>;
 
-/** A route that reads one task: credentials, then the contract, then the fault rules, then the reply. */
+/**
+ * Returns a route that reads one task: checks the credentials, then the contract, applies the fault rules, then
+ * replies.
+ */
 function readTask(mediaType: string, reply: TaskReply): (exchange: Exchange, id: string) => Promise<void> {
   return async (exchange, id) => {
     const { core, entry } = exchange;
@@ -103,7 +106,7 @@ function noSuchTask(id: string): SandboxReply {
   return errorReply(possible ? 404 : 400, 'No such task.', { param: 'task_id', code: 'task_not_found' });
 }
 
-/** Creates and stores the task of a validated create request. */
+/** Creates and stores the task for a validated create request. */
 export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
   const model = fieldText(body.model);
   const prompt = fieldText(body.prompt);
@@ -124,7 +127,7 @@ export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
   });
 }
 
-/** The current record of a task. Faults change it for this reply, or permanently (`task_fails`). */
+/** Returns a task's current record. Faults change it for this reply, or permanently (`task_fails`). */
 async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAction): Promise<SandboxReply> {
   const compat = core.options.mode === 'compat';
   if (fault?.type === 'task_fails') {
@@ -145,19 +148,19 @@ async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAct
   return jsonReply(httpStatus, fault?.type === 'record' ? mergeRecord(shown, fault.patch) : shown);
 }
 
-/** The video of a completed task or a redirect to it (contract 4); an error while it is not completed. */
+/** Returns a completed task's video or a redirect to it (contract 4), or an error if the task is not completed. */
 async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
   const { core } = exchange;
   const behaviour = behaviourOf(task.model);
   const status = statusAt(task, Date.now());
   if (status === 'failed') return errorReply(422, 'The task has failed.', { code: 'task_failed' });
   if (status !== 'completed') {
-    exchange.entry.violations.push('content was asked for before the task was completed');
+    exchange.entry.violations.push('content was requested before the task was completed');
     return errorReply(behaviour.notReadyStatus, 'The content is not available yet.', { code: 'not_ready' });
   }
   const variant = exchange.query.get('variant') ?? 'video';
   if (core.options.mode === 'compat' && variant !== 'video') {
-    return errorReply(400, 'There is no such variant.', { param: 'variant', code: 'invalid_variant' });
+    return errorReply(400, 'No such variant.', { param: 'variant', code: 'invalid_variant' });
   }
   if (behaviour.content === 'redirect') {
     const headers = {
@@ -171,7 +174,7 @@ async function contentReply(exchange: Exchange, task: SandboxTask): Promise<Sand
   return rangedReply(media, 'video/mp4', exchange.request.headers);
 }
 
-/** The record of a task at a time (Unix milliseconds), in the form of the sandbox's mode. */
+/** Returns a task's record at a given time (Unix milliseconds), in the form of the sandbox's mode. */
 export async function writeRecord(core: SandboxCore, task: SandboxTask, now: number): Promise<JsonObject> {
   const { mode, records, linkTtlMs } = core.options;
   if (mode === 'strict') return taskRecord(task, now, records, () => linksOf(core, task));
@@ -181,7 +184,7 @@ export async function writeRecord(core: SandboxCore, task: SandboxTask, now: num
   return compatRecord(task, now, { records, linkTtlMs, links: () => ({ ...linksOf(core, task), dataUrl }) });
 }
 
-/** Every address of a task's video; the signed one expires after `linkTtlMs`. */
+/** Returns every address of a task's video. The signed one expires after `linkTtlMs`. */
 function linksOf(core: SandboxCore, task: SandboxTask): ResultLinks {
   const path = `/files/${encodeURIComponent(task.id)}.mp4`;
   const contentPath = `${core.options.pathPrefix}/v1/videos/${encodeURIComponent(task.id)}/content`;

@@ -91,7 +91,7 @@ describe('the admin routes of the sandbox', () => {
     [
       'a field that is missing',
       [{ operation: 'poll', action: { type: 'status' } }],
-      'status must be a number of 0 or more',
+      'status must be a non-negative number',
     ],
     [
       'an unknown word',

@@ -128,6 +128,6 @@ describe('a sandbox process', () => {
 
   test('a start that fails is reported', async () => {
     const port = Number(new URL((await start()).url).port);
-    await expect(start({ port })).rejects.toThrow('before it listened');
+    await expect(start({ port })).rejects.toThrow('before it was listening');
   });
 });

@@ -19,26 +19,26 @@ const busy = { $ref: '#/components/responses/Busy' };
 const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
 const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
 const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
-/** The only one of the published variants that exists. */
+/** Of the published variants, only this one exists. */
 const variant = { name: 'variant', in: 'query', schema: { enum: ['video'] } };
 const tag = { ETag: { schema: { type: 'string' } } };
 
-/** Replies with a whole file or a range of it. */
+/** Returns the replies with a whole file or a range. */
 const bytes = (mediaType: string): JsonObject => ({
   200: { description: 'The whole file.', headers: tag, content: { [mediaType]: {} } },
-  206: { description: 'The range that was asked for.', headers: tag, content: { [mediaType]: {} } },
-  416: { description: 'There is no such range.' },
+  206: { description: 'The requested range.', headers: tag, content: { [mediaType]: {} } },
+  416: { description: 'The range is not satisfiable.' },
 });
 
-/** The operations of contract 4, and the files that image replies link to (contract 2.5). */
+/** Returns the operations of contract 4, and the files that image replies link to (contract 2.5). */
 function openapiPaths(mode: SandboxMode): JsonObject {
   const failed = {
-    description: 'An error, or from some models the record of a failed task.',
+    description: 'An error or, for some models, the record of a failed task.',
     content: { 'application/json': { schema: { anyOf: [ref('VideoRecord'), ref('Error')] } } },
   };
   return {
     '/v1/videos': {
-      post: operation('createVideo', 'Submits a video; sent once.', {
+      post: operation('createVideo', 'Creates a video task. Send it only once.', {
         requestBody: {
           required: true,
           content: { ...json('VideoCreate'), ...(mode === 'compat' ? multipart('VideoCreate') : {}) },
@@ -48,7 +48,7 @@ function openapiPaths(mode: SandboxMode): JsonObject {
     },
     '/v1/videos/{task_id}': {
       parameters: [taskId],
-      get: operation('getVideo', 'Reads the record of a task.', {
+      get: operation('getVideo', "Returns a task's record.", {
         responses: {
           200: record('The record.'),
           400: error,
@@ -60,12 +60,12 @@ function openapiPaths(mode: SandboxMode): JsonObject {
     },
     '/v1/videos/{task_id}/content': {
       parameters: [taskId],
-      get: operation('getVideoContent', 'Downloads the video of a completed task.', {
+      get: operation('getVideoContent', "Downloads a completed task's video.", {
         parameters: mode === 'compat' ? [range, variant] : [range],
         responses: {
           ...bytes('video/mp4'),
           302: {
-            description: 'The file is elsewhere.',
+            description: 'The file is at another address.',
             headers: { Location: { schema: { type: 'string' } } },
           },
           400: error,
@@ -77,7 +77,7 @@ function openapiPaths(mode: SandboxMode): JsonObject {
       }),
     },
     '/v1/images/generations': {
-      post: operation('generateImage', 'Makes images of a prompt.', {
+      post: operation('generateImage', 'Generates images from a prompt.', {
         requestBody: { required: true, content: json('ImageGeneration') },
         responses: {
           200: { description: 'The results.', content: json('ImageReply') },
@@ -98,7 +98,7 @@ function openapiPaths(mode: SandboxMode): JsonObject {
     },
     '/generated/{file}': {
       parameters: [{ name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
-      get: operation('getGeneratedFile', 'Fetches an image until it expires.', {
+      get: operation('getGeneratedFile', 'Downloads an image until it expires.', {
         parameters: [range],
         security: [],
         responses: { ...bytes('image/png'), 404: error, default: error },
@@ -116,15 +116,15 @@ function record(description: string): JsonObject {
 }
 
 const summaries: Record<SandboxMode, string> = {
-  strict:
-    'The service of the contract: what it takes is what the contract and the live model configuration allow.',
+  strict: "The contract's service. It accepts what the contract and the live model configuration allow.",
   compat:
-    'The same service for published clients: multipart creates, numbers as texts, nulls and unknown fields; each model answers in a dialect of its own.',
+    'The same service for published clients. It accepts multipart creates, numbers as strings, nulls and unknown fields, and each model replies in its own dialect.',
 };
 
 /**
- * The OpenAPI 3.1 document of a mode. Request schemas follow from the model catalog, records and errors from the dialects.
- * Rules that a schema cannot express (order of multipart parts, Base64 that decodes) are left out.
+ * Returns the OpenAPI 3.1 document for a mode. Request schemas are derived from the model catalog, and record and error
+ * schemas from the dialects. Leaves out rules that a schema cannot express (order of multipart parts, Base64 that
+ * decodes).
  */
 export function openapiDocument(mode: SandboxMode, baseUrl = 'http://127.0.0.1:8088'): JsonObject {
   // A copy, because tools that read such documents resolve references in place.
@@ -152,9 +152,9 @@ export function openapiDocument(mode: SandboxMode, baseUrl = 'http://127.0.0.1:8
         ...freeSchemas,
       },
       responses: {
-        Error: { description: 'An error, or a fault that a test asked for.', ...answerOf('Error') },
+        Error: { description: 'An error, or a fault that a test requested.', ...answerOf('Error') },
         Busy: {
-          description: 'A passing condition (contract 7).',
+          description: 'A temporary condition (contract 7).',
           headers: { 'Retry-After': { schema: { type: 'string' } } },
           ...answerOf('Error'),
         },
@@ -194,7 +194,7 @@ const detail = object({ detail: { type: 'array', items: entry, minItems: 1 } }, 
   title: 'detail',
 });
 
-/** The body of an error reply; the contract defines none (section 7). */
+/** Returns the schema of an error reply's body. The contract does not define it (section 7). */
 export function errorSchema(mode: SandboxMode): JsonSchema {
   return mode === 'strict' ? nested : { oneOf: [nested, flat, detail] };
 }

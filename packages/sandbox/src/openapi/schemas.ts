@@ -14,12 +14,12 @@ export type JsonSchema = JsonObject;
 /** A string that is not blank. */
 const someText: JsonSchema = { type: 'string', pattern: '\\S' };
 
-/** A reference to a schema of the document. */
+/** Returns a reference to one of the document's schemas. */
 export function ref(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** An object schema; other fields are allowed unless `rest` forbids them. */
+/** Returns an object schema. Other fields are allowed unless `rest` forbids them. */
 export function object(
   properties: Record<string, JsonSchema>,
   required: readonly string[],
@@ -50,10 +50,10 @@ export const freeSchemas: Record<string, JsonSchema> = {
 
 const models = sandboxModels.models.filter((one) => one.kind === 'image');
 const nothing: JsonSchema = { type: 'null' };
-/** A known field that this model does not take. */
+/** A known field that this model does not accept. */
 const never: JsonSchema = { not: {} };
 
-/** The body of a generation (contract 2.3): one alternative per model of the catalog. */
+/** Returns the schema of a generation's body (contract 2.3), with one alternative per model in the catalog. */
 export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
   return {
     oneOf: models.map((model) =>
@@ -66,7 +66,10 @@ export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
   };
 }
 
-/** The parts of an edit (contract 2.4). A schema cannot express their order: `model`, other text parts, files. */
+/**
+ * Returns the schema of an edit's parts (contract 2.4). A schema cannot express their order: `model`, other text parts,
+ * files.
+ */
 export function imageEditSchema(mode: SandboxMode): JsonSchema {
   const several = { type: 'array', items: ref('File') };
   return {
@@ -96,7 +99,7 @@ export function imageEditSchema(mode: SandboxMode): JsonSchema {
   };
 }
 
-/** The image response (contract 2.5). */
+/** Returns the schema of an image reply (contract 2.5). */
 export function imageReplySchema(mode: SandboxMode): JsonSchema {
   const strict = mode === 'strict';
   const text = strict ? { type: 'string', minLength: 1 } : { type: ['string', 'null'], minLength: 1 };
@@ -150,14 +153,14 @@ const usage: JsonSchema = {
   ],
 };
 
-/** The contract defines no shape: an object, a string or null in `error`, or fields with other names. */
+/** The contract does not define the shape: an object, a string or null in `error`, or fields with other names. */
 const failure = {
   error: { type: ['object', 'string', 'null'] },
   failureCode: text,
   fail_reason: text,
 };
 
-/** Every location of the result URL, at most one per record (contract 2.2 does not name the field). */
+/** Every field that may contain the result URL, at most one per record (contract 2.2 does not name the field). */
 const links = {
   url,
   output_url: url,
@@ -175,7 +178,7 @@ const links = {
 
 const id: JsonSchema = { type: 'string', minLength: 1, maxLength: 32 };
 
-/** The record of a task (contract 2.2). Only id and status are present with all options of the sandbox. */
+/** Returns the schema of a task's record (contract 2.2). Only id and status are present with all sandbox options. */
 export function videoRecordSchema(mode: SandboxMode): JsonSchema {
   return mode === 'strict' ? strictRecord : compatRecord;
 }
@@ -221,7 +224,7 @@ const compatRecord = object(
   Object.keys(published),
 );
 
-/** The body of a create (contract 2.1): one alternative per model of the catalog. */
+/** Returns the schema of a create's body (contract 2.1), with one alternative per model in the catalog. */
 export function videoCreateSchema(mode: SandboxMode): JsonSchema {
   const models = sandboxModels.models.filter((one) => one.kind === 'video');
   return { oneOf: models.map(mode === 'strict' ? strictCreate : compatCreate) };
@@ -297,7 +300,7 @@ function choice(choices: string[] | undefined): JsonSchema {
 const base64 =
   '(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/]{4})';
 
-/** A reference field of a model: its kind, shape and form (contract 2.1). */
+/** Returns the schema of a model's reference field, by its kind, shape and form (contract 2.1). */
 function referenceSchema({ kind, shape, form, max }: SandboxReference): JsonSchema {
   const patterns = {
     url: '^https?://[^/\\s]+',

@@ -11,8 +11,8 @@ describe('the address of a bucket', () => {
   });
 
   it.each([
-    ['my-bucket/media', /begins with s3:\/\//],
-    ['https://my-bucket.s3.amazonaws.com', /begins with s3:\/\//],
+    ['my-bucket/media', /begin with s3:\/\//],
+    ['https://my-bucket.s3.amazonaws.com', /begin with s3:\/\//],
     ['s3://', /3 to 63/],
     ['s3://ab/x', /3 to 63/],
     ['s3://My-Bucket/x', /3 to 63/],
@@ -20,7 +20,7 @@ describe('the address of a bucket', () => {
     [`s3://${'a'.repeat(64)}`, /3 to 63/],
     ['s3://key:hidden@my-bucket/x', /AWS_ACCESS_KEY_ID/],
     ['s3://my-bucket/x?region=hidden', /AWS_REGION/],
-    ['s3://my-bucket/x#y', /nothing more/],
+    ['s3://my-bucket/x#y', /nothing else/],
     ['s3://my-bucket//x', /single slashes/],
     ['s3://my-bucket/../x', /single slashes/],
     ['s3://my-bucket/a b', /single slashes/],

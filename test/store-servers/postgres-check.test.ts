@@ -60,7 +60,7 @@ describeWith('postgres')('a database that may not hold the journal', () => {
     );
     const reader = new URL(url);
     reader.username = 'reader';
-    expect(await refusal(reader.href)).toMatch(/Grant it SELECT, INSERT, UPDATE and DELETE/);
+    expect(await refusal(reader.href)).toMatch(/Grant SELECT, INSERT, UPDATE and DELETE on it/);
     await sql(url, 'GRANT INSERT, UPDATE, DELETE ON media_journal TO reader');
     await createPostgresRecords({ url: reader.href }).check();
     await sql(url, 'DROP OWNED BY reader');

@@ -49,7 +49,7 @@ describeWith('postgres')('the table of the journal', () => {
 
   it('lies in the schema that the address names, apart from those of others', async () => {
     const inSchema = `${url}?schema=My%20media`;
-    await expect(migratePostgres(inSchema)).rejects.toThrow(/schema .* is missing.*Nothing was changed/);
+    await expect(migratePostgres(inSchema)).rejects.toThrow(/schema is missing.*Nothing was changed/);
     await sql(url, 'CREATE SCHEMA "My media"');
     await migratePostgres(inSchema);
     await migratePostgres(url);
@@ -59,9 +59,9 @@ describeWith('postgres')('the table of the journal', () => {
 
   it('is never made over a table of another program, or of a newer version', async () => {
     await sql(url, 'CREATE TABLE media_journal (id int)');
-    await expect(migratePostgres(url)).rejects.toThrow(/did not make/);
+    await expect(migratePostgres(url)).rejects.toThrow(/did not create/);
     await sql(url, `COMMENT ON TABLE media_journal IS 'temporal-media journal, version 2'`);
-    await expect(migratePostgres(url)).rejects.toThrow(/version 2, and this package knows 1/);
+    await expect(migratePostgres(url)).rejects.toThrow(/version 2, but this package supports only version 1/);
   });
 
   it('a user who may not create tables is told so', async () => {
@@ -73,7 +73,7 @@ describeWith('postgres')('the table of the journal', () => {
     );
     const reader = new URL(url);
     reader.username = 'reader';
-    await expect(migratePostgres(reader.href)).rejects.toThrow(/may not create tables/);
+    await expect(migratePostgres(reader.href)).rejects.toThrow(/not allowed to create tables/);
   });
 
   it('the command makes it, says where, and shows no password', async () => {

@@ -11,5 +11,5 @@ export { createPostgresRecords, type PostgresRecords, type PostgresRecordsOption
 export { type PostgresClient, type PostgresPool } from './postgres-connections';
 export { PostgresError } from './postgres-error';
 
-/** What a worker opens for the address in MEDIA_JOURNAL. */
+/** Opens the record store at the address in MEDIA_JOURNAL. */
 export const storePackage: StorePackage = { openRecords: (url) => createPostgresRecords({ url }) };

@@ -2,22 +2,24 @@ import { Client, escapeLiteral } from 'pg';
 import { tableOf } from './postgres-connections';
 import { connectFailure, postgresError, PostgresError, statementFailure } from './postgres-error';
 
-/** Statements that bring the table from one version to the next. The first one creates version 1. They never change. */
+/**
+ * Statements that upgrade the table from one version to the next. The first one creates version 1. They never change.
+ */
 const STEPS: readonly ((table: string) => string)[] = [
   // Names are compared by bytes, whatever the database's collation is.
   (table) =>
     `CREATE TABLE ${table} (\n  name text COLLATE "C" PRIMARY KEY,\n  body text NOT NULL,\n  at timestamptz NOT NULL DEFAULT now()\n)`,
 ];
 
-/** The version of the table that this package reads and writes. */
+/** The table version that this package reads and writes. */
 export const TABLE_VERSION = STEPS.length;
 
-/** The version is stored as the table's comment: it travels with the table in a dump and needs no second table. */
+/** The table's comment stores its version. A dump includes the comment, and no second table is needed. */
 const COMMENT = 'temporal-media journal, version ';
 
 export const commentOf = (oid: string): string => `obj_description(${oid}, 'pg_class')`;
 
-/** The version in a comment; undefined for a table that this package did not create. */
+/** Returns the version in a comment, or undefined for a table that this package did not create. */
 export function tableVersion(comment: string | null): number | undefined {
   const version = comment?.startsWith(COMMENT) ? Number(comment.slice(COMMENT.length)) : NaN;
   return Number.isInteger(version) ? version : undefined;
@@ -31,7 +33,9 @@ export interface Migrated {
   readonly version: number;
 }
 
-/** The statements of {@link migratePostgres} for a database without the table, for people who run them themselves. */
+/**
+ * Returns the statements of {@link migratePostgres} for a database without the table, for people who run them manually.
+ */
 export function migrationSql(url?: string): string {
   return script(url === undefined ? 'media_journal' : tableOf(url), 0);
 }
@@ -51,7 +55,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: 2 * STATEMENT_MS,
   });
-  // The failed statement reports the error, too.
+  // The failed statement also reports the error.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -65,7 +69,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     const { text, code, maybeWritten } = statementFailure(error);
     const refused = code === '42501' || code === '3F000';
     const hint = maybeWritten
-      ? 'Run the command again: it changes nothing where it is done.'
+      ? 'Run the command again. It changes nothing if the migration is complete.'
       : 'Nothing was changed.';
     throw new PostgresError(`${refused ? NOT_ALLOWED : text} ${hint}${code ? ` (${code})` : ''}`, code);
   } finally {
@@ -76,16 +80,16 @@ export async function migratePostgres(url: string): Promise<Migrated> {
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
-/** Any number that is the same for all migrations. */
+/** An arbitrary number that is the same for all migrations. */
 const LOCK = 7_306_080_742;
 const NOT_ALLOWED =
-  'The schema of the journal is missing, or the PostgreSQL user may not create tables in it. Create it, or grant CREATE on it.';
+  "The journal's schema is missing, or the PostgreSQL user is not allowed to create tables in it. Create the schema, or grant CREATE on it.";
 
 async function migrate(client: Client, table: string): Promise<Migrated> {
   await client.query(
     `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_MS}; SET LOCAL synchronous_commit = on; SELECT pg_advisory_xact_lock(${LOCK})`,
   );
-  // A separate statement after the lock, so that it sees what the previous migration did.
+  // A separate statement after the lock, so that it sees the previous migration's changes.
   const found = await client.query<{ id: string | null; comment: string | null }>(
     `SELECT id, ${commentOf('id')} AS comment FROM (SELECT to_regclass(${escapeLiteral(table)})::oid AS id) AS place`,
   );
@@ -93,11 +97,11 @@ async function migrate(client: Client, table: string): Promise<Migrated> {
   const from = id === null ? 0 : tableVersion(comment);
   if (from === undefined)
     throw new PostgresError(
-      `There is a table media_journal that this package did not make. Rename it; or, if it is the journal and lost its comment in a copy: COMMENT ON TABLE ${table} IS '${COMMENT}${TABLE_VERSION}'. Nothing was changed.`,
+      `This package did not create the existing table media_journal. Rename that table. If it is the journal and a copy lost its comment, run: COMMENT ON TABLE ${table} IS '${COMMENT}${TABLE_VERSION}'. Nothing was changed.`,
     );
   if (from > TABLE_VERSION)
     throw new PostgresError(
-      `The table media_journal has version ${from}, and this package knows ${TABLE_VERSION}. Install the newer temporal-media here too. Nothing was changed.`,
+      `The table media_journal has version ${from}, but this package supports only version ${TABLE_VERSION}. Install the newer temporal-media here too. Nothing was changed.`,
     );
   if (from < TABLE_VERSION) await client.query(script(table, from));
   await client.query('COMMIT');

@@ -10,8 +10,8 @@ import {
 } from './postgres-error';
 
 /**
- * The table that an address `postgres://user@host:5432/database?schema=media` means, as it stands in a statement.
- * @throws PostgresError for something else
+ * Returns the table for an address such as `postgres://user@host:5432/database?schema=media`, quoted for a statement.
+ * @throws PostgresError if the address is not valid
  */
 export function tableOf(url: string): string {
   return tableIn(parse(url).searchParams.get('schema') ?? undefined);
@@ -22,26 +22,26 @@ function parse(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^postgres(ql)?:$/.test(parsed.protocol)) return parsed;
   throw new PostgresError(
-    'The address of the journal must be postgres://USER@HOST:PORT/DATABASE; special characters of a password are written as %40.',
+    "The journal's address must be postgres://USER@HOST:PORT/DATABASE. Percent-encode special characters in the password (@ as %40).",
   );
 }
 
-/** The journal's only table, quoted for a statement. */
+/** Returns the journal's only table, quoted for a statement. */
 export function tableIn(schema: string | undefined): string {
   return schema === undefined ? TABLE : `${escapeIdentifier(schema)}.${TABLE}`;
 }
 
 const TABLE = 'media_journal';
 
-/** The used part of `Pool` from the `pg` package. */
+/** The part of `Pool` from the `pg` package that the journal uses. */
 export interface PostgresPool {
-  /** Takes a connection out of the pool. */
+  /** Checks out a connection. */
   connect(): Promise<PostgresClient>;
-  /** Reports the loss of a connection that is not in use. */
+  /** Reports the loss of an idle connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** The used part of `PoolClient` from the `pg` package. */
+/** The part of `PoolClient` from the `pg` package that the journal uses. */
 export interface PostgresClient {
   /** Runs one statement; `query_timeout` is the maximum wait for its answer, in milliseconds. */
   query(statement: { readonly text: string; readonly query_timeout: number }): Promise<unknown>;
@@ -56,7 +56,7 @@ export interface PostgresClient {
 /** A statement's result. */
 export interface Answer {
   readonly rows: readonly { readonly [column: string]: unknown }[];
-  /** Rows that were found, created, changed or removed. */
+  /** Number of rows found, created, changed or removed. */
   readonly rowCount: number | null;
 }
 
@@ -79,7 +79,7 @@ export interface OwnPool extends PostgresPool {
   end(): Promise<void>;
 }
 
-/** A pool that connects on demand and does not keep the process alive. */
+/** Opens a pool that connects on demand and does not keep the process alive. */
 export function openPool(url: string, maxConnections: number): OwnPool {
   return new Pool({
     connectionString: url,
@@ -112,7 +112,7 @@ export class Connections {
 
   /**
    * Retries on another connection while that may help and the time limit allows it. `work` receives whether an earlier
-   * try may have written. @throws PostgresError
+   * attempt may have written. @throws PostgresError
    */
   async persist<T>(
     work: (maybeWritten: boolean) => Promise<T>,
@@ -138,11 +138,11 @@ export class Connections {
   /**
    * Runs one statement, once.
    * @param durable whether the commit is on disk, and on the synchronous replicas, when this returns
-   * @throws FailedTry
+   * @throws FailedStatement
    */
   async run(statement: string, durable = true): Promise<Answer> {
     const client = await this.#checkOut();
-    // The failed statement reports the error, too. Without a listener, the event would end the process.
+    // The failed statement also reports the error. Without a listener, the event would end the process.
     client.on('error', ignore);
     let failed = true;
     try {
@@ -160,14 +160,14 @@ export class Connections {
     }
   }
 
-  /** Refuses what follows. */
+  /** Makes all later statements fail. */
   close(): void {
     this.#closed = true;
   }
 
-  /** A user's own pool may wait without a limit. */
+  /** Checks out a connection with a time limit, because a user's own pool may wait indefinitely. */
   async #checkOut(): Promise<PostgresClient> {
-    if (this.#closed) throw new PostgresError('The journal in PostgreSQL was closed.');
+    if (this.#closed) throw new PostgresError('The PostgreSQL journal was closed.');
     const stop = new AbortController();
     const connecting = Promise.resolve().then(() => this.#pool.connect());
     const late = delay(2 * CONNECT_MS, undefined, { signal: stop.signal }).then(() => 'late' as const);
@@ -191,13 +191,13 @@ export async function endPool(pool: OwnPool): Promise<void> {
 }
 
 /**
- * Settings for the statement that follows, until the end of its transaction. A role or database may set other values:
- * `synchronous_commit = off` would lose an acknowledged record.
+ * Returns settings for the statement that follows, until the end of its transaction. A role or database may set other
+ * values: `synchronous_commit = off` would lose an acknowledged record.
  */
 function preamble(durable: boolean): string {
   return `SELECT set_config('statement_timeout', '${STATEMENT_MS}', true), set_config('synchronous_commit', '${durable ? 'on' : 'off'}', true), pg_is_in_recovery() AS standby`;
 }
 
 function ignore(): void {
-  // Said where it is used.
+  // The callers say why.
 }

@@ -13,18 +13,18 @@ export class PostgresError extends Error {
   }
 }
 
-/** What a statement's error means for the next try. */
+/** What a statement's error means for the next attempt. */
 export interface StatementFailure {
   /** One sentence for people, without the server's text, which may name hosts and users. */
   readonly text: string;
   readonly code?: string;
-  /** Whether the same statement may succeed in a moment. */
+  /** Whether the same statement may succeed when retried. */
   readonly temporary: boolean;
   /** Whether the statement may have been committed even though it failed. */
   readonly maybeWritten: boolean;
 }
 
-/** A failed try. Internal to this folder. */
+/** A failed attempt. Internal to this folder. */
 export class FailedStatement extends Error {
   constructor(readonly failure: StatementFailure) {
     super(failure.text);
@@ -38,47 +38,49 @@ const UNKNOWN = { temporary: true, maybeWritten: true };
 export const READ_ONLY: StatementFailure = {
   ...LATER,
   code: '25006',
-  text: 'The PostgreSQL server is read-only: a replica, or a database with default_transaction_read_only. The journal needs the primary server.',
+  text: 'The PostgreSQL server is read-only: it is a replica, or the database sets default_transaction_read_only. The journal needs the primary server.',
 };
 
 export const NOT_MIGRATED =
-  'The PostgreSQL database has no table media_journal where the journal looks for it. Run `temporal-media journal migrate` once, with the same MEDIA_JOURNAL.';
+  'The PostgreSQL database has no table media_journal in the expected schema. Run `temporal-media journal migrate` once, with the same MEDIA_JOURNAL.';
 
 export const NOT_GRANTED =
-  'The PostgreSQL user may not use the table media_journal. Grant it SELECT, INSERT, UPDATE and DELETE.';
+  'The PostgreSQL user is not allowed to use the table media_journal. Grant SELECT, INSERT, UPDATE and DELETE on it.';
 
 /** Errors that prove that the transaction was rolled back, by SQLSTATE or its class. The longest match applies. */
 const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | 'temporary'> } = {
-  '0A': { ...REFUSED, text: 'The PostgreSQL server does not know a statement of the journal.' },
-  '22': { ...REFUSED, text: 'The PostgreSQL server cannot store the text of a record.' },
-  '23': { ...REFUSED, text: 'The table media_journal has a constraint that the journal did not make.' },
+  '0A': { ...REFUSED, text: "The PostgreSQL server does not support one of the journal's statements." },
+  '22': { ...REFUSED, text: "The PostgreSQL server cannot store a record's text." },
+  '23': { ...REFUSED, text: 'The table media_journal has a constraint that the journal did not create.' },
   '25006': READ_ONLY,
   '28': {
     ...REFUSED,
-    text: 'The PostgreSQL server refuses the login. Correct user and password (in MEDIA_JOURNAL, PGPASSWORD or PGPASSFILE), or its pg_hba.conf.',
+    text: "The PostgreSQL server rejected the login. Correct the user and password (in MEDIA_JOURNAL, PGPASSWORD or PGPASSFILE), or the server's pg_hba.conf.",
   },
-  '3D': { ...REFUSED, text: 'The PostgreSQL server has no database of the name that MEDIA_JOURNAL gives.' },
-  '3F': { ...REFUSED, text: 'The PostgreSQL database has no schema of the name that MEDIA_JOURNAL gives.' },
-  '40001': { ...LATER, text: 'The PostgreSQL server could not serialise a statement.' },
-  '40P01': { ...LATER, text: 'The PostgreSQL server broke a deadlock.' },
-  '42': { ...REFUSED, text: 'The PostgreSQL server refuses a statement of the journal.' },
+  '3D': { ...REFUSED, text: 'The PostgreSQL server does not have the database that MEDIA_JOURNAL names.' },
+  '3F': { ...REFUSED, text: 'The PostgreSQL database does not have the schema that MEDIA_JOURNAL names.' },
+  '40001': { ...LATER, text: 'The PostgreSQL server could not serialize a statement.' },
+  '40P01': { ...LATER, text: 'The PostgreSQL server rolled back a statement to end a deadlock.' },
+  '42': { ...REFUSED, text: "The PostgreSQL server rejected one of the journal's statements." },
   '42501': { ...REFUSED, text: NOT_GRANTED },
   '42P01': { ...REFUSED, text: NOT_MIGRATED },
-  '53': { ...LATER, text: 'The PostgreSQL server has no connection, memory or disk space left.' },
-  '55P03': { ...LATER, text: 'A lock at the PostgreSQL server was not released in time.' },
-  '57014': { ...LATER, text: 'A statement at the PostgreSQL server took too long and was cancelled.' },
+  '53': { ...LATER, text: 'The PostgreSQL server is out of connections, memory or disk space.' },
+  '55P03': { ...LATER, text: 'A lock on the PostgreSQL server was not released in time.' },
+  '57014': { ...LATER, text: 'A statement on the PostgreSQL server took too long and was canceled.' },
 };
 
-/** Converts the error of a statement that was sent. An error that proves nothing may mean that it was written. */
+/**
+ * Converts the error of a statement that was sent. If the error proves nothing, the statement may have been committed.
+ */
 export function statementFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const row = code === undefined ? undefined : (ROLLED_BACK[code] ?? ROLLED_BACK[code.slice(0, 2)]);
   if (row !== undefined) return { ...row, ...(code && { code }), maybeWritten: false };
-  const text = 'The connection to the PostgreSQL server was lost, or it did not answer in time.';
+  const text = 'The connection to the PostgreSQL server was lost, or the server did not answer in time.';
   return { ...UNKNOWN, ...(code && { code }), text };
 }
 
-/** Converts the error of a connection that was not made: no statement was sent. */
+/** Converts a failed connection's error: no statement was sent. */
 export function connectFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
@@ -88,7 +90,7 @@ export function connectFailure(error: unknown): StatementFailure {
     return { ...REFUSED, ...(code && { code }), text };
   }
   const why = error instanceof Error ? OWN_WORDS.exec(error.message)?.[0] : undefined;
-  const text = `The PostgreSQL server cannot be reached${why === undefined ? '' : ` (${why})`}. Check that it runs, and the host, port and sslmode of MEDIA_JOURNAL.`;
+  const text = `The PostgreSQL server cannot be reached${why === undefined ? '' : ` (${why})`}. Check that it is running, and check the host, port and sslmode in MEDIA_JOURNAL.`;
   return { ...LATER, ...(code && { code }), text };
 }
 

@@ -9,13 +9,13 @@ import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './postgres-error';
 export type PostgresRecordsOptions = {
   /**
    * How long a statement is retried, in milliseconds. A server restart takes seconds, a failover half a minute. The
-   * last try may take 20 more seconds. @default 30000
+   * last attempt may take 20 more seconds. @default 30000
    */
   readonly patienceMs?: number;
 } & (
   | {
       /**
-       * `postgres://user@host:5432/database`. `?schema=` names the table's schema; otherwise the search path finds it.
+       * `postgres://user@host:5432/database`. `?schema=` names the table's schema; without it, the search path applies.
        * `sslmode`, `application_name` and the other parameters work as in the package `pg`. If the address has no
        * password, PGPASSWORD and PGPASSFILE are used.
        */
@@ -34,8 +34,8 @@ export type PostgresRecordsOptions = {
 /** Records in a PostgreSQL table. */
 export interface PostgresRecords extends RecordStore {
   /**
-   * Checks that the journal may be stored here: on a durable primary server with this version's table. Tries once; the
-   * store's first use checks it too, with retries. @throws PostgresError that says what to change
+   * Checks that the journal may be stored here: on a durable primary server with this version's table. Makes one
+   * attempt. The store's first use makes the same check, with retries. @throws PostgresError that says what to change
    */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -116,9 +116,7 @@ class RecordsTable {
 
   async create(name: string, text: string): Promise<'won' | 'lost'> {
     if (text.includes('\0'))
-      throw new PostgresError(
-        'A record with a NUL character cannot be kept in PostgreSQL. Nothing was changed.',
-      );
+      throw new PostgresError('PostgreSQL cannot store a record with a NUL character. Nothing was changed.');
     if (!this.#accepted) await this.check();
     const insert = this.#insert(name, text);
     const { rowCount } = await this.#connections.persist(
@@ -128,14 +126,14 @@ class RecordsTable {
     return rowCount === 1 ? 'won' : 'lost';
   }
 
-  /** Writes a hintwithout waiting for the disk. */
+  /** Writes a hint without waiting for the disk. */
   async overwrite(name: string, text: string): Promise<void> {
     if (!this.#accepted) await this.check();
     const statement = `${this.#insert(name, text)} UPDATE SET body = excluded.body, at = now()`;
     await this.#connections.persist(() => this.#connections.run(statement, false), true);
   }
 
-  /** Removes a hint in one try, without waiting for the disk. */
+  /** Removes a hint in one attempt, without waiting for the disk. */
   async drop(name: string): Promise<void> {
     if (!this.#accepted) await this.check(0);
     await this.#connections.run(this.#delete(name), false);
@@ -152,7 +150,7 @@ class RecordsTable {
     return answer.rows as unknown as readonly Row[];
   }
 
-  /** Does nothing if such a record exists. */
+  /** Returns an INSERT up to its conflict action, which the caller adds. */
   #insert(name: string, text: string): string {
     return `INSERT INTO ${this.#table} AS old (name, body) VALUES (${escapeLiteral(name)}, ${escapeLiteral(text)}) ON CONFLICT (name) DO`;
   }
@@ -163,13 +161,13 @@ class RecordsTable {
 }
 
 /**
- * After a try with a lost answer, overwrites a record that has our own text: one row changes if and only if the record
- * is ours. It writes instead of reading because its commit ensures that the previous commit is durable too. A commit
- * that was cut off while it waited for a replica can be read before the replica has it.
+ * After an attempt whose answer was lost, overwrites a record that has our own text: one row changes if and only if the
+ * record is ours. It writes instead of reading because its commit ensures that the previous commit is durable too. A
+ * commit that was cut off while it waited for a replica can be read before the replica has it.
  */
 const OWN_AGAIN = 'UPDATE SET body = excluded.body WHERE old.body = excluded.body';
 
-/** The range of names that begin with this prefix, in byte order. */
+/** Returns the condition for names that begin with this prefix, in byte order. */
 function begins(prefix: string): string {
   if (prefix === '') return 'true';
   const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
@@ -192,7 +190,7 @@ interface Place {
  * systems that write whole pages recommend it. `synchronous_commit` is set by each statement. A replica is refused by
  * each statement.
  *
- * @throws PostgresError that says what to change; FailedTry if the server did not answer
+ * @throws PostgresError that says what to change; FailedStatement if the server did not answer
  */
 export async function refuseUnsafe(connections: Connections, table: string): Promise<void> {
   const { rows } = await connections.run(placeQuery(table));
@@ -212,19 +210,19 @@ function placeQuery(table: string): string {
 
 function problemOf(place: Place): string | undefined {
   if (place.fsync !== 'on')
-    return 'The PostgreSQL server runs with fsync = off: a loss of power would lose records of paid calls. Set fsync = on.';
+    return 'The PostgreSQL server runs with fsync = off: a power failure would lose records of paid calls. Set fsync = on.';
   if (place.readOnly !== 'off')
-    return 'The PostgreSQL database is read-only for this user (default_transaction_read_only). The journal must write.';
+    return 'The PostgreSQL database is read-only for this user (default_transaction_read_only). The journal needs write access.';
   if (place.encoding !== 'UTF8')
-    return `The PostgreSQL database has the encoding ${place.encoding}. Create one with the encoding UTF8.`;
+    return `The PostgreSQL database has the encoding ${place.encoding}. Create a database with the encoding UTF8.`;
   if (place.persistence === null) return NOT_MIGRATED;
   if (place.persistence !== 'p')
-    return 'The table media_journal is UNLOGGED or temporary: a crash would empty it. ALTER TABLE media_journal SET LOGGED.';
+    return 'The table media_journal is UNLOGGED or temporary: a crash would empty it. Run: ALTER TABLE media_journal SET LOGGED.';
   if (place.allowed !== true) return NOT_GRANTED;
   const version = tableVersion(place.comment);
   if (version === undefined || version < TABLE_VERSION)
-    return 'The table media_journal is of an older version, or not of this package. Run `temporal-media journal migrate`, with the same MEDIA_JOURNAL.';
+    return 'The table media_journal has an older version, or this package did not create it. Run `temporal-media journal migrate`, with the same MEDIA_JOURNAL.';
   if (version > TABLE_VERSION)
-    return `The table media_journal has version ${version}, and this package knows ${TABLE_VERSION}. Install the newer temporal-media on this host too.`;
+    return `The table media_journal has version ${version}, but this package supports only version ${TABLE_VERSION}. Install the newer temporal-media on this host too.`;
   return undefined;
 }

@@ -41,7 +41,7 @@ describe('the artifact store where only commands run', () => {
     const config = readConfig({ MEDIA_ARTIFACTS: 's3://pictures/all' });
     const finding = await artifacts.run({ config, workerSide: false } as DoctorFacts);
     expect(finding.state).toBe('warning');
-    expect(finding.message).toContain('The bucket of the artifact store failed');
+    expect(finding.message).toContain("A request to the artifact store's bucket failed");
     expect(JSON.stringify(finding)).not.toContain('secret-of-the-bucket');
   });
 });

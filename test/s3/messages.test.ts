@@ -25,12 +25,12 @@ describe('what an S3 error says to do', () => {
   });
 
   it.each([
-    ['QuotaExceeded', 507, 'no_space', /quota of the bucket/],
+    ['QuotaExceeded', 507, 'no_space', /bucket's quota/],
     ['AccessDenied', 403, 'not_writable', /permissions for the bucket/],
     ['InvalidRequest', 400, 'not_writable', /^Correct the address/],
     ['MethodNotAllowed', 405, 'not_writable', /^Correct the address/],
     ['PermanentRedirect', 301, 'not_writable', /^Correct the address/],
-    ['SlowDown', 503, 'storage', /service of the bucket/],
+    ['SlowDown', 503, 'storage', /bucket's service/],
   ])(
     'of artifacts, with %s: what to do with a bucket, and nothing about disks',
     (name, status, code, hint) => {
@@ -51,7 +51,7 @@ describe('what an S3 error says to do', () => {
         s3FailureOf(Object.assign(new Error('x'), { name, $metadata: { httpStatusCode: status } })),
       ).message;
     expect(of('ExpiredToken', 400)).toMatch(/credentials have expired/);
-    expect(of('RequestTimeTooSkewed', 403)).toMatch(/clock of this machine/);
+    expect(of('RequestTimeTooSkewed', 403)).toMatch(/machine's clock/);
     const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     expect(s3Error('No', s3FailureOf(refused)).message).toMatch(/AWS_ENDPOINT_URL_S3/);
   });

@@ -306,7 +306,7 @@ describeWithS3()('artifacts in a bucket', () => {
     await store.checkWritable();
     ignoreConditions(proxy, server);
     await expect(store.checkWritable()).rejects.toThrow(
-      /does not honour conditional puts.*must not hold artifacts or a journal/,
+      /does not honor conditional puts.*must not store artifacts or a journal/,
     );
     expect(await keys()).toEqual([]);
   });
@@ -344,13 +344,13 @@ describeWithS3()('artifacts in a bucket', () => {
     }
     expect(messages).toMatchInlineSnapshot(`
 [
-  "put: ArtifactError not_writable: The bucket of the artifact store failed (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "list: ArtifactError not_writable: The bucket of the artifact store failed (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "check: ArtifactError not_writable: The bucket did not store a record (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "identity: ArtifactError not_writable: A record could not be read from the bucket (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "has: ArtifactError not_writable: The bucket of the artifact store failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
-  "put: ArtifactError not_writable: The bucket of the artifact store failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
-  "read: ArtifactError not_writable: The bucket of the artifact store failed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
+  "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "list: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "check: ArtifactError not_writable: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "identity: ArtifactError not_writable: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "has: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
+  "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
+  "read: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
   "put: ArtifactError not_writable: The artifact store cannot be written (mkdir: ENOENT).",
 ]
 `);

@@ -155,7 +155,7 @@ describeWithS3()('records in a bucket', () => {
     await records.create('a/b', 'a text of some length');
     await writeFile(fileOf('a/b'), 'a text of same length');
     await expect(records.read('a/b')).rejects.toThrow(
-      'A record could not be read from the bucket (the answer is cut off or damaged).',
+      'A record could not be read from the bucket (the reply is truncated or damaged).',
     );
     await expect(records.readAll('a/')).rejects.toMatchObject({ name: 'S3Error' });
   });
@@ -207,7 +207,7 @@ describeWithS3()('records in a bucket', () => {
         status: 503,
         code: 'SlowDown',
         message:
-          'It is not known whether the bucket stored a record: its answers were lost (HTTP 503 SlowDown).',
+          'It is unknown whether the bucket stored a record, because its replies were lost (HTTP 503 SlowDown).',
       });
       expect(puts()).toHaveLength(5);
     });
@@ -264,7 +264,7 @@ describeWithS3()('records in a bucket', () => {
     it('a service that takes every put is refused', async () => {
       ignoreConditions(proxy, server);
       await expect(proxied.check?.()).rejects.toThrow(
-        /does not honour conditional puts \(If-None-Match: \*\).*must not hold a journal/,
+        /does not honor conditional puts \(If-None-Match: \*\).*must not store a journal/,
       );
       expect(await records.names('', null, 10)).toEqual([]);
     });
@@ -272,7 +272,7 @@ describeWithS3()('records in a bucket', () => {
     it('a service that does not implement them is refused', async () => {
       proxy.rule = ({ method }) =>
         method === 'PUT' ? { when: 'before', what: { status: 501, code: 'NotImplemented' } } : null;
-      await expect(proxied.check?.()).rejects.toThrow(/does not honour conditional puts/);
+      await expect(proxied.check?.()).rejects.toThrow(/does not honor conditional puts/);
     });
 
     it('one that cannot be written is refused, and no message holds a secret', async () => {
@@ -302,13 +302,13 @@ describeWithS3()('records in a bucket', () => {
       }
       expect(messages).toMatchInlineSnapshot(`
 [
-  "S3Error: The bucket did not store a record (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "S3Error: The records of the bucket could not be listed (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
-  "S3Error: A record could not be read from the bucket (HTTP 404 NoSuchBucket). There is no such bucket at this service: create it, or correct its address.",
+  "S3Error: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "S3Error: The bucket's records could not be listed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "S3Error: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
   "S3Error: The bucket did not store a record (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
-  "S3Error: The records of the bucket could not be listed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
+  "S3Error: The bucket's records could not be listed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
   "S3Error: A record could not be read from the bucket (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
-  "S3Error: The bucket did not store a record (ECONNREFUSED). Check the network and, where it is set, AWS_ENDPOINT_URL_S3.",
+  "S3Error: The bucket did not store a record (ECONNREFUSED). Check the network and, if it is set, AWS_ENDPOINT_URL_S3.",
 ]
 `);
     });

@@ -29,7 +29,7 @@ export { S3Error } from './s3-error';
 
 /** Connection timeout in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Timeout until a reply begins, in milliseconds. The service takes in a part of an upload before it answers. */
+/** Timeout until a reply begins, in milliseconds. The service receives a whole upload part before it replies. */
 const REPLY_MS = 60_000;
 /** Timeout without a byte in either direction, in milliseconds. */
 const IDLE_MS = 30_000;
@@ -38,11 +38,11 @@ const IDLE_MS = 30_000;
 const REGION_OF_ENDPOINTS = 'us-east-1';
 
 /**
- * A client configured like every AWS SDK program: region, credentials and endpoint come from `AWS_REGION`,
- * `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the SDK's other sources. A custom
- * endpoint (R2, MinIO) is addressed by path and needs no region. Connections and replies have time limits, because the
- * SDK has none.
- * @throws S3AddressError when the endpoint is not an address
+ * Creates a client configured like every other AWS SDK program: region, credentials and endpoint come from
+ * `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the SDK's other
+ * sources. A custom endpoint (R2, MinIO) is addressed by path and needs no region. Connections and replies have time
+ * limits, because the SDK has none.
+ * @throws S3AddressError if the endpoint is not a valid address
  */
 export function createS3Client(env: NodeJS.ProcessEnv = process.env): S3Client {
   const endpoint = endpointOf(env);
@@ -72,7 +72,8 @@ function endpointOf(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /**
- * Keys from this environment, which may differ from the process environment. A profile takes precedence, as in the SDK.
+ * Reads keys from this environment, which may differ from the process environment. A profile takes precedence, as in
+ * the SDK.
  */
 function credentialsOf(env: NodeJS.ProcessEnv): S3ClientConfig['credentials'] {
   const accessKeyId = env['AWS_ACCESS_KEY_ID'];
@@ -84,13 +85,13 @@ function credentialsOf(env: NodeJS.ProcessEnv): S3ClientConfig['credentials'] {
 
 /** Concurrent reads per call. */
 const AT_ONCE = 16;
-/** Timeout per request, including the SDK's tries. */
+/** Timeout per request, including the SDK's retries. */
 const REQUEST_MS = 20_000;
 const limited = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
 
 /**
- * Records in a bucket, each an object `<prefix>/<name>`, for any number of hosts. Every method rejects with an
- * `S3Error`. The caller owns and closes the client.
+ * Creates a record store in a bucket, for any number of hosts. Each record is an object `<prefix>/<name>`. Every method
+ * rejects with an `S3Error`. The caller owns and closes the client.
  */
 export function createS3Records(place: S3Place): RecordStore {
   const { client } = place;
@@ -105,7 +106,7 @@ export function createS3Records(place: S3Place): RecordStore {
         if (found.length >= limit) return found.slice(0, limit);
       }
     } catch (error) {
-      throw s3Error('The records of the bucket could not be listed', s3FailureOf(error));
+      throw s3Error("The bucket's records could not be listed", s3FailureOf(error));
     }
     return found;
   }
@@ -147,11 +148,11 @@ export function createS3Records(place: S3Place): RecordStore {
       }
     },
 
-    check: () => probeConditionalPuts(place, 'hold a journal'),
+    check: () => probeConditionalPuts(place, 'store a journal'),
   };
 }
 
-/** What a worker opens for the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
+/** Opens the stores at the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
 export const storePackage: ArtifactStorePackage = {
   openRecords: (address) => createS3Records({ client: createS3Client(), ...parseS3Address(address) }),
   openArtifactStore: (address, options) =>

@@ -16,9 +16,9 @@ import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/syste
 const HANDED_OUT_MS = 3_600_000;
 /** A copy that is still unfinished after this time was left behind by a process that ended. */
 const DRAFT_MS = 86_400_000;
-/** The copies are counted again after this fraction of the limit was added. */
+/** Copies are recounted after this fraction of the limit was added. */
 const RECOUNT = 1 / 20;
-const PLACE = 'The local cache of artifacts';
+const PLACE = 'The local artifact cache';
 
 export interface LocalCacheOptions {
   readonly folder: string;
@@ -27,14 +27,14 @@ export interface LocalCacheOptions {
 }
 
 /**
- * Local copies of a remote store's artifacts, by hash. A copy is complete or absent. Above about `maxBytes` (the size
- * is counted only occasionally), the least recently used copies are removed first. Any number of processes may share
- * the folder.
+ * Local copies of a remote store's artifacts, by hash. A copy is complete or absent. When the copies exceed about
+ * `maxBytes` (the size is counted only occasionally), the least recently used ones are removed. Any number of processes
+ * may share the folder.
  *
  * `copies/<h[0:2]>/<hash>` are the copies; `<hash>.used` beside a copy records when it was last requested. A caller
- * gets another name for the same file, `handed-out/<milliseconds>.<random>.<hash>`, which is not counted and is kept
- * for an hour. A copy may therefore be removed while it is read, and no process needs to know what another one reads.
- * The file itself is never touched, because a Blob cannot be read after its file was touched.
+ * gets another name for the same file, `handed-out/<milliseconds>.<random>.<hash>`, which does not count and is kept
+ * for an hour. A copy can therefore be removed while it is being read, and processes do not need to know what others
+ * read. The file itself is never touched, because a Blob cannot be read after its file was touched.
  */
 export class LocalCache {
   readonly #copies: string;
@@ -50,14 +50,14 @@ export class LocalCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** The path of an artifact's copy. A file that is moved there is a copy after {@link added}. */
+  /** Returns the path of an artifact's copy. A file moved there becomes a copy after {@link added}. */
   copyOf(sha256: string): string {
     return join(this.#copies, sha256.slice(0, 2), sha256);
   }
 
   /**
-   * A path to the artifact's bytes that remains valid for at least an hour.
-   * @param read the verified bytes, requested if there is no copy
+   * Returns a path to the artifact's bytes that remains valid for at least an hour.
+   * @param read returns the verified bytes; called if there is no copy
    */
   async pathOf(sha256: string, read: () => Promise<Readable>): Promise<string> {
     try {
@@ -85,7 +85,7 @@ export class LocalCache {
     await this.#trimming.catch(otherwise(undefined));
   }
 
-  /** Removes the copy of an artifact; paths that were handed out remain for their hour. */
+  /** Removes an artifact's copy. Paths already handed out remain valid for their hour. */
   async remove(sha256: string): Promise<void> {
     try {
       await this.#removeCopy(sha256);
@@ -98,7 +98,7 @@ export class LocalCache {
     return join(this.#handedOut, `${Date.now()}.${randomBytes(6).toString('hex')}.${sha256}`);
   }
 
-  /** Gives the copy a new name atomically; undefined if there is no copy. */
+  /** Gives the copy a new name atomically. Returns undefined if there is no copy. */
   async #handOut(sha256: string): Promise<string | undefined> {
     const name = this.#name(sha256);
     const copy = this.copyOf(sha256);

@@ -47,11 +47,11 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 /** Maximum number of parts. Larger files use larger parts. */
 const MAX_PARTS = 10_000;
-/** Ending for the names of refused bytes. */
+/** Prefix of the names of refused bytes. */
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
-/** The place in the bucket, and the local files on this host. */
+/** The location in the bucket, and the local files on this host. */
 export interface S3ArtifactStoreOptions extends S3Place {
   /**
    * Local folder for unfinished parts and copies. It may be deleted without losing data. Processes on one host may
@@ -64,8 +64,8 @@ export interface S3ArtifactStoreOptions extends S3Place {
 
 /**
  * Artifacts in a bucket (architecture: Stores), for any number of hosts: `<prefix>/<h[0:2]>/<hash>`, refused bytes as
- * `<prefix>/rejected/<hash>.rejected`, the id of the store as `<prefix>/store.json`. An unfinished part is a file on
- * the host that writes it. The caller owns and closes the client.
+ * `<prefix>/rejected/<hash>.rejected`, and the store's id as `<prefix>/store.json`. An unfinished part is a file on the
+ * host that writes it. The caller owns and closes the client.
  */
 export class S3ArtifactStore implements ArtifactStore {
   readonly kind = 's3';
@@ -103,7 +103,7 @@ export class S3ArtifactStore implements ArtifactStore {
     return (await this.#stored(sha256))?.bytes ?? null;
   }
 
-  /** A verified local copy, fetched earlier or fetched by this call. */
+  /** Returns a verified local copy, downloaded earlier or by this call. */
   async localPath({ sha256 }: { readonly sha256: string }): Promise<string> {
     assertHash(sha256);
     return this.#cache.pathOf(sha256, () => this.read({ sha256 }));
@@ -112,14 +112,14 @@ export class S3ArtifactStore implements ArtifactStore {
   /**
    * Returns a signed address, which is a secret. `expiresMs` is 1 second to 7 days, in milliseconds; with temporary
    * credentials, the address expires no later than they do.
-   * @throws RangeError for another time
+   * @throws RangeError if `expiresMs` is out of range
    */
   async presign(
     { sha256 }: { readonly sha256: string },
     { expiresMs }: { readonly expiresMs: number },
   ): Promise<string> {
     if (!(expiresMs >= 1_000 && expiresMs <= LONGEST_PRESIGN_MS))
-      throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
+      throw new RangeError('expiresMs must be between 1,000 (1 second) and 604,800,000 (7 days).');
     if ((await this.has(sha256)) === null) throw notFound(sha256);
     // Loaded on demand, because most users never create signed addresses.
     const { getSignedUrl } = require('@aws-sdk/s3-request-presigner') as typeof Presigner;
@@ -215,7 +215,7 @@ export class S3ArtifactStore implements ArtifactStore {
   async checkWritable(): Promise<void> {
     await this.#parts.checkWritable();
     try {
-      await probeConditionalPuts(this.#place, 'hold artifacts or a journal');
+      await probeConditionalPuts(this.#place, 'store artifacts or a journal');
     } catch (error) {
       throw storeError(error);
     }
@@ -223,13 +223,13 @@ export class S3ArtifactStore implements ArtifactStore {
 
   /**
    * Deletes local parts that have not been modified for this long, because their activities were terminated. @returns
-   * how many.
+   * the number of deleted parts
    */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
   }
 
-  /** Size in bytes, and when it was stored, in milliseconds since the Unix epoch. */
+  /** Returns an artifact's size in bytes, and when it was stored, in milliseconds since the Unix epoch. */
   async #stored(sha256: string): Promise<{ readonly bytes: number; readonly storedAt: number } | null> {
     try {
       const reply = await this.#place.client.send(new HeadObjectCommand(this.#object(sha256)));
@@ -244,8 +244,8 @@ export class S3ArtifactStore implements ArtifactStore {
     return new S3Part(part, {
       store: async (path, ref) => {
         const stored = await this.#stored(ref.sha256);
-        // Same name, same bytes, unless something else truncated the object, which is then replaced. An object about to
-        // count as old is also replaced, since nothing else renews its time.
+        // The same name means the same bytes, unless something truncated the object, which is then replaced. An object
+        // about to count as old is also replaced, because only that renews its time.
         const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
         if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
       },
@@ -278,7 +278,7 @@ export class S3ArtifactStore implements ArtifactStore {
     } catch (error) {
       throw storeError(error);
     } finally {
-      // A failed upload leaves its body open, and with it the file.
+      // A failed upload leaves its body open, and therefore the file.
       body.destroy();
       await file.close();
     }
@@ -289,7 +289,7 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 }
 
-/** An artifact store in a bucket. The bucket is not contacted until something is stored or read. */
+/** Creates an artifact store in a bucket. Does not contact the bucket until something is stored or read. */
 export function createS3ArtifactStore(options: S3ArtifactStoreOptions): S3ArtifactStore {
   return new S3ArtifactStore(options);
 }
@@ -299,7 +299,7 @@ async function openPart(path: string): Promise<FileHandle> {
     return await open(path, 'r');
   } catch (error) {
     if (systemCode(error) === 'ENOENT')
-      throw new ArtifactError('superseded', 'Another try of this download took its part over.');
+      throw new ArtifactError('superseded', 'Another attempt of this download took over its part.');
     throw toArtifactError(error);
   }
 }
@@ -308,13 +308,13 @@ function nameOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256}`;
 }
 
-/** Consecutive breaks without a byte in between after which a read fails. */
+/** A read fails after more than this many consecutive breaks without a byte in between. */
 const BREAKS = 3;
 
 /**
- * The bytes of an object. If a connection breaks, even because the service or the client closed it on a slow reader,
- * the rest of the same object is requested (`Range`).
- * @throws the error of the SDK when the read does not begin; the stream fails with an `ArtifactError`
+ * Returns an object's bytes. If a connection breaks, even because the service or the client closed it on a slow reader,
+ * requests the remainder of the same object (`Range`).
+ * @throws the SDK's error if the read does not begin; the stream fails with an `ArtifactError`
  */
 async function objectBytes(place: S3Place, name: string): Promise<Readable> {
   const first = await openObject(place, name);
@@ -342,7 +342,7 @@ async function openObject(
   const at = rest?.at ?? 0;
   if (rest !== undefined && reply.ContentRange?.startsWith(`bytes ${at}-`) !== true) {
     body.destroy();
-    throw new Error('The service sent another part than it was asked for.');
+    throw new Error('The service returned a different range than requested.');
   }
   const bytes = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   return { bytes, total: at + (reply.ContentLength ?? 0), etag: reply.ETag };

@@ -2,7 +2,7 @@ import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/a
 import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { type ArtifactErrorCode } from 'temporal-media/stores';
 
-/** A request to a bucket failed. The message contains no bucket, key, address or credential. */
+/** Thrown when a request to a bucket fails. The message contains no bucket, key, address or credential. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
 
@@ -23,10 +23,10 @@ export interface S3Failure {
   readonly code: string;
 }
 
-/** Uninformative error names: a reply to HEAD has no body with a code. */
+/** Error names without information, because a reply to HEAD has no body with a code. */
 const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
 
-/** The SDK has no code for it. */
+/** Code for a missing region, for which the SDK has none. */
 export const NO_REGION = 'RegionMissing';
 
 /** Converts an SDK error. */
@@ -46,14 +46,14 @@ export function s3FailureOf(error: unknown): S3Failure {
   return { status, code: status === null && system !== 'unknown' ? system : word };
 }
 
-/** `HTTP 503 SlowDown`, `ECONNRESET`, `no answer in time`. An answer without any of these was unexpected. */
+/** Describes a failure: `HTTP 503 SlowDown`, `ECONNRESET`, `no answer in time`. */
 export function describeFailure({ status, code }: S3Failure): string {
   if (status !== null) return code === 'unknown' ? `HTTP ${status}` : `HTTP ${status} ${code}`;
   if (code === 'TimeoutError' || code === 'AbortError') return 'no answer in time';
-  return code === 'unknown' ? 'the answer is cut off or damaged' : code;
+  return code === 'unknown' ? 'the reply is truncated or damaged' : code;
 }
 
-/** An error message for people. @param what a sentence that says what was not done, without its full stop */
+/** Creates an error with a message for people. @param what says what was not done, without the final period */
 export function s3Error(what: string, failure: S3Failure): S3Error {
   return new S3Error(
     `${what} (${describeFailure(failure)}).${remedyOf(failure)}`,
@@ -66,47 +66,47 @@ const PERMISSIONS = 's3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket,
 
 function remedyOf({ status, code }: S3Failure): string {
   if (code === 'CredentialsProviderError' || code === 'NoAuth')
-    return ' No AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role.';
-  if (code === NO_REGION) return ' Set AWS_REGION to the region of the bucket.';
-  if (code === 'ExpiredToken') return ' The AWS credentials have expired: renew them.';
-  if (code === 'RequestTimeTooSkewed') return ' The clock of this machine is wrong.';
+    return ' No AWS credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or assign a role to this machine.';
+  if (code === NO_REGION) return " Set AWS_REGION to the bucket's region.";
+  if (code === 'ExpiredToken') return ' The AWS credentials have expired. Renew them.';
+  if (code === 'RequestTimeTooSkewed') return " This machine's clock is wrong. Synchronize it.";
   if (code === 'NoSuchBucket')
-    return ' There is no such bucket at this service: create it, or correct its address.';
+    return ' The bucket does not exist in this service. Create it, or correct its address.';
   if (status === 301 || code === 'AuthorizationHeaderMalformed')
-    return ' The bucket may be in another region: set AWS_REGION to its region.';
+    return ' The bucket may be in another region. Set AWS_REGION to its region.';
   if (code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch')
     return ' The AWS credentials are wrong.';
   if (status === 403)
     return ` The AWS credentials are wrong, or lack one of these permissions: ${PERMISSIONS}.`;
-  return status === null ? ' Check the network and, where it is set, AWS_ENDPOINT_URL_S3.' : '';
+  return status === null ? ' Check the network and, if it is set, AWS_ENDPOINT_URL_S3.' : '';
 }
 
-/** Whether the reply says that there is no such object. A missing bucket does not count. */
+/** Whether the reply says that the object does not exist. A missing bucket does not count. */
 export function isAbsent({ status, code }: S3Failure): boolean {
   return status === 404 && code !== 'NoSuchBucket';
 }
 
-/** The error of an artifact store in a bucket, whether the local disk for its parts or the bucket failed. */
+/** Converts a failure of the bucket, or of the local disk for its parts, to an artifact store's error. */
 export function storeError(error: unknown): ArtifactError {
   const local = toArtifactError(error);
   if (local === error || local.code !== 'storage') return local;
   const failure = s3FailureOf(error);
   const known =
-    error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
+    error instanceof S3Error ? error : s3Error("A request to the artifact store's bucket failed", failure);
   const code = codeOf(failure);
   return new ArtifactError(code, known.message, HINTS[code]);
 }
 
-/** Freeing disk space does not help a bucket. */
+/** Hints for a bucket, where freeing disk space does not help. */
 const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
-  no_space: 'Raise the quota of the bucket, or remove old results with `temporal-media artifacts prune`.',
+  no_space: "Raise the bucket's quota, or remove old results with `temporal-media artifacts prune`.",
   not_writable:
     'Correct the address in MEDIA_ARTIFACTS, the AWS credentials, or their permissions for the bucket.',
   storage:
-    'Try again. If it lasts, check the service of the bucket, and MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.',
+    "Try again. If the error persists, check the bucket's service, MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.",
 };
 
-/** Refusals that recur until someone corrects the settings. */
+/** Refusals that recur until an operator corrects the settings. */
 const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 

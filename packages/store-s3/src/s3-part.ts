@@ -15,8 +15,8 @@ export interface PartUpload {
 }
 
 /**
- * A part of a store in a bucket: a local file until it is complete. It then becomes an object, and the file a local
- * copy.
+ * A part in a bucket's store: a local file until it is complete. The part is then stored as an object, and the file
+ * becomes a local copy.
  */
 export class S3Part implements StagedArtifact {
   constructor(
@@ -47,7 +47,7 @@ export class S3Part implements StagedArtifact {
   async publish(mediaType: string): Promise<ArtifactRef> {
     const ref = await this.#ref(mediaType);
     await this.upload.store(this.part.inspectPath(), ref);
-    // It is stored, whatever happens to the local file.
+    // The artifact is stored, whatever happens to the local file.
     await this.part.publish(mediaType).then(
       () => this.upload.kept(ref.bytes),
       async (error: unknown) => {

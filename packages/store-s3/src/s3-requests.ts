@@ -12,28 +12,28 @@ import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type S3Address } from './address';
 import { isAbsent, NO_REGION, S3Error, s3Error, type S3Failure, s3FailureOf } from './s3-error';
 
-/** A place in a bucket and the client that reaches it. */
+/** A location in a bucket, and the client that accesses it. */
 export interface S3Place extends S3Address {
-  /** Reaches the bucket. */
+  /** Client for the bucket's service. */
   readonly client: S3Client;
 }
 
-/** The key of a name at this place. */
+/** Returns the key for a name at this location. */
 export function keyOf({ prefix }: S3Address, name: string): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** The object with a name at this place, as request fields. */
+/** Returns the request fields for the object with this name. */
 export function objectAt(place: S3Address, name: string): { readonly Bucket: string; readonly Key: string } {
   return { Bucket: place.bucket, Key: keyOf(place, name) };
 }
 
-/** Timeout per try: a small text is written in tens of milliseconds. */
+/** Timeout per attempt: a small text is written in tens of milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
-/** Doubled after each try. */
+/** Doubled after each attempt. */
 const FIRST_PAUSE_MS = 100;
-/** Timeout of a read, including the SDK's tries. */
+/** Timeout of a read, including the SDK's retries. */
 const READ_MS = 20_000;
 const READ_TRIES = 3;
 
@@ -41,10 +41,10 @@ const READ_TRIES = 3;
  * Creates a small object, or reports that one with this name exists (`If-None-Match: *`). The service lets one caller
  * win.
  *
- * The SDK would retry a put automatically and then report the object written by its own first try as someone else's. So
- * the SDK sends each put once, and this function retries. After a try with a lost answer, an "already exists" reply
- * makes it read the object back, because it may be this caller's own text.
- * @throws S3Error when it remains unknown whether the object was written, and when the service refuses
+ * The SDK would retry a put automatically and then report the object written by its own first attempt as someone
+ * else's. So the SDK sends each put once, and this function retries. After an attempt whose answer was lost, an
+ * "already exists" reply makes it read the object back, because it may be this caller's own text.
+ * @throws S3Error if it remains unknown whether the object was written, or if the service refuses
  */
 export async function createObject(place: S3Place, name: string, text: string): Promise<'won' | 'lost'> {
   let maybeWritten = false;
@@ -67,13 +67,16 @@ export async function createObject(place: S3Place, name: string, text: string): 
 function notStored(failure: S3Failure, maybeWritten: boolean): S3Error {
   return s3Error(
     maybeWritten
-      ? 'It is not known whether the bucket stored a record: its answers were lost'
+      ? 'It is unknown whether the bucket stored a record, because its replies were lost'
       : 'The bucket did not store a record',
     failure,
   );
 }
 
-/** The text of an object; null when there is none. The SDK checks it against the checksum that was stored with it. */
+/**
+ * Returns an object's text, or null if there is no object. The SDK checks it against the checksum that was stored with
+ * it.
+ */
 export async function readObject(place: S3Place, name: string): Promise<string | null> {
   const input = { ...objectAt(place, name), ChecksumMode: 'ENABLED' } as const;
   const abortSignal = AbortSignal.timeout(READ_MS);
@@ -84,21 +87,21 @@ export async function readObject(place: S3Place, name: string): Promise<string |
     } catch (error) {
       const failure = s3FailureOf(error);
       if (isAbsent(failure)) return null;
-      // The SDK retries if a reply does not begin, but not if it breaks off.
+      // The SDK retries if a reply does not begin, but not if it is cut off.
       if (failure.status !== null || tries === READ_TRIES)
         throw s3Error('A record could not be read from the bucket', failure);
     }
   }
 }
 
-/** Whose text the object contains; undefined if there is no object. */
+/** Returns whose text the object contains, or undefined if there is no object. */
 async function winnerOf(place: S3Place, name: string, text: string): Promise<'won' | 'lost' | undefined> {
   const found = await readObject(place, name);
   if (found === null) return undefined;
   return found === text ? 'won' : 'lost';
 }
 
-/** @returns why it failed; undefined when the object is stored */
+/** @returns why it failed; undefined if the object is stored */
 async function putOnce(place: S3Place, name: string, text: string): Promise<S3Failure | undefined> {
   const put = new PutObjectCommand({
     ...putInput(place, name, text),
@@ -116,7 +119,7 @@ async function putOnce(place: S3Place, name: string, text: string): Promise<S3Fa
 
 const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
 
-/** The input for putting a small text. The service refuses a body that does not match this checksum. */
+/** Returns the input for a put of a small text. The service refuses a body that does not match this checksum. */
 export function putInput(
   place: S3Place,
   name: string,
@@ -131,7 +134,7 @@ export function putInput(
   };
 }
 
-/** No connection was made, so nothing was sent. */
+/** Codes that mean that no connection was made, so nothing was sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -141,14 +144,14 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a failed conditional put means: an object with this name exists, nothing was written and a retry may help
- * (`busy`) or not (`refused`), or it may have been written.
+ * Returns what a failed conditional put means: an object with this name exists, nothing was written and a retry may
+ * help (`busy`) or not (`refused`), or it may have been written.
  */
 function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' | 'unknown' {
   if (status === 412) return 'exists';
   // Another put of this name is in progress.
   if (status === 409) return 'busy';
-  // The SDK corrects its clock by this reply.
+  // The SDK corrects its clock from this reply.
   if (code === 'RequestTimeTooSkewed') return 'busy';
   if (code === 'CredentialsProviderError' || code === 'NotImplemented' || code === NO_REGION)
     return 'refused';
@@ -159,10 +162,10 @@ function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' |
 
 /** Maximum page size of a service's listing. */
 const PAGE = 1_000;
-/** Timeout per request, including the SDK's tries. */
+/** Timeout per request, including the SDK's retries. */
 const LIST_MS = 20_000;
 
-/** An object at a place, with its name there. */
+/** An object, with its name at the location. */
 export interface ListedObject {
   readonly name: string;
   readonly bytes: number;
@@ -172,7 +175,7 @@ export interface ListedObject {
 /**
  * Lists objects with names that begin with `prefix` and sort after `after`, in byte order, page by page.
  * @param limit the page size; a caller that has enough stops
- * @throws the error of the SDK
+ * @throws the SDK's error
  */
 export async function* listPages(
   place: S3Place,
@@ -205,8 +208,8 @@ function listed({ Key, Size, LastModified }: _Object, root: number): ListedObjec
 
 /**
  * Puts the same new name twice to find out whether the service lets only the first put win, and reads the object back.
- * @param consequence what the store must otherwise not be used for, as the end of a sentence
- * @throws S3Error when the second put wins too, or the bucket cannot be written, read or reached
+ * @param consequence what a service that fails the probe must not do, as the end of a sentence
+ * @throws S3Error if the second put also wins, or the bucket cannot be written, read or reached
  */
 export async function probeConditionalPuts(place: S3Place, consequence: string): Promise<void> {
   const name = `probe/${randomUUID()}`;
@@ -225,7 +228,7 @@ export async function probeConditionalPuts(place: S3Place, consequence: string):
 
 function notHonoured(consequence: string): S3Error {
   return new S3Error(
-    `This store does not honour conditional puts (If-None-Match: *): of two writers of one name both win, so that it must not ${consequence}. Use a service that does, such as Amazon S3, Cloudflare R2 or MinIO.`,
+    `This store does not honor conditional puts (If-None-Match: *): if two writers create the same name, both succeed. It must not ${consequence}. Use a service that honors them, such as Amazon S3, Cloudflare R2 or MinIO.`,
     null,
     'NotConditional',
   );

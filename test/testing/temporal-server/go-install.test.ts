@@ -48,7 +48,7 @@ describe('the go install step', () => {
       'go-install',
     ]);
     expect((await readFile(path.join(home.root, 'calls'), 'utf8')).trim().split('\n')).toHaveLength(1);
-    expect(lines).toContain(`Process ${process.pid} is installing the Temporal CLI already; waiting for it.`);
+    expect(lines).toContain(`Process ${process.pid} is already installing the Temporal CLI; waiting for it.`);
   });
 
   test('what a killed build left is neither taken nor kept', async () => {
@@ -67,6 +67,6 @@ describe('the go install step', () => {
   });
 
   test('without a Go toolchain the reason says so', async () => {
-    await expect(resolve()).rejects.toThrow('`go install`: there is no Go toolchain (`go`) on PATH.');
+    await expect(resolve()).rejects.toThrow('`go install`: the Go toolchain (`go`) is not on PATH.');
   });
 });

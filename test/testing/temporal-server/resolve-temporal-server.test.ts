@@ -98,12 +98,12 @@ describe('resolveTemporalServer', () => {
     });
     const failing = await home.script('failing', 'process.exit(3);');
     await expect(resolve({ TEMPORAL_CLI_PATH: failing })).resolves.toMatchObject({ path: cached });
-    expect(lines.filter((line) => line.endsWith('looking further.')).sort()).toEqual([
-      'TEMPORAL_CLI_PATH: it cannot be run (ENOENT); looking further.',
-      'TEMPORAL_CLI_PATH: it cannot be run (exit code 3); looking further.',
-      'TEMPORAL_CLI_PATH: it is not the Temporal CLI (its --version says something else); looking further.',
+    expect(lines.filter((line) => line.endsWith('continuing the search.')).sort()).toEqual([
+      'TEMPORAL_CLI_PATH: it cannot be run (ENOENT); continuing the search.',
+      'TEMPORAL_CLI_PATH: it cannot be run (exit code 3); continuing the search.',
+      'TEMPORAL_CLI_PATH: it is not the Temporal CLI (unexpected --version output); continuing the search.',
       ...Array<string>(3).fill(
-        '`temporal` on PATH: its server 1.22.0 is older than 1.28.0; looking further.',
+        '`temporal` on PATH: its server 1.22.0 is older than 1.28.0; continuing the search.',
       ),
     ]);
   });
@@ -125,7 +125,7 @@ describe('resolveTemporalServer', () => {
       'TEMPORAL_CLI_PATH',
       '`temporal` on PATH',
       'our cache',
-      'the download of the Temporal SDK',
+      "the Temporal SDK's download",
       'the wheel on PyPI',
       '`go install`',
     ]);

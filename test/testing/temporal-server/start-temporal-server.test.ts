@@ -110,7 +110,7 @@ describe('startTemporalServer', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    await expect(start({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is in use`);
+    await expect(start({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use`);
     other.close();
   });
 
@@ -131,16 +131,14 @@ exec '${real.path}' "$@"
     const calls = (await readFile(path.join(dir, 'calls'), 'utf8')).trim().split('\n');
     expect(calls).toHaveLength(2);
     expect(calls[1]).toContain(`--port ${server.address.split(':')[1]}`);
-    expect(lines).toEqual([
-      expect.stringMatching(/did not start .*address already in use.*; trying once more/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/did not start .*address already in use.*; retrying/)]);
   });
 
   test('an executable that ends at once is reported with its last words', async () => {
     const home = await fakeHome();
     const file = await home.script('broken', 'console.error("cannot open the database"); process.exit(4);');
     const source = { kind: 'executable', path: file, version: '1', foundBy: 'TEMPORAL_CLI_PATH' } as const;
-    await expect(start({ source })).rejects.toThrow('ended with exit code 4: cannot open the database');
+    await expect(start({ source })).rejects.toThrow('exited with exit code 4: cannot open the database');
     await home.remove();
   });
 

@@ -39,7 +39,7 @@ const rejects = (work: Promise<unknown>, code: string) =>
 const hashesOf = (found: readonly { readonly sha256: string }[]) => found.map(({ sha256 }) => sha256);
 
 /**
- * The guarantees of every artifact store (`ArtifactStore`), as checks for any test runner:
+ * Returns the guarantees of every artifact store (`ArtifactStore`), as checks for any test runner:
  *
  * ```ts
  * for (const { name, run } of artifactStoreConformance(open)) test(name, run, 60_000);
@@ -78,7 +78,7 @@ async function onBench(open: () => Promise<ArtifactStoreUnderTest>, check: Check
 }
 
 const CHECKS: { readonly [name: string]: Check } = {
-  async 'names bytes by their SHA-256 and gives them back'({ store }) {
+  async 'names bytes by their SHA-256 and returns them'({ store }) {
     const bytes = randomBytes(3_000_000);
     const sha256 = sha256Of(bytes);
     const ref = await store.putBuffer(bytes, VIDEO);
@@ -87,11 +87,11 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.equal(await store.has(ref.sha256), bytes.length);
   },
 
-  async 'has a kind that is no secret'({ store }) {
+  async 'has a kind without secrets'({ store }) {
     assert.match(store.kind, /^[a-z0-9-]{1,40}$/);
   },
 
-  async 'stores the same bytes twice without a change, also when both writers run at once'({ store }) {
+  async 'stores the same bytes twice without a change, even if both writers run concurrently'({ store }) {
     const bytes = randomBytes(100_000);
     const put = () => store.putBuffer(bytes, { mediaType: 'image/png' });
     const refs = await Promise.all(Array.from({ length: 8 }, put));
@@ -99,7 +99,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.ok((await bytesOf(await store.read(refs[0]!))).equals(bytes));
   },
 
-  async 'answers null and not_found for what it does not have'({ store }) {
+  async 'returns null or not_found for missing artifacts'({ store }) {
     const absent = { sha256: sha256Of(Buffer.from('absent')) };
     assert.equal(await store.has(absent.sha256), null);
     await rejects(store.read(absent), 'not_found');
@@ -107,7 +107,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     if (store.presign !== undefined) await rejects(store.presign(absent, { expiresMs: 60_000 }), 'not_found');
   },
 
-  async 'takes no name that is not a SHA-256 for an artifact'({ store }) {
+  async 'rejects artifact names that are not a SHA-256'({ store }) {
     for (const sha256 of ['../../etc/passwd', 'A'.repeat(64), 'ab', '', `/../${'aa'.repeat(32)}`]) {
       await rejects(store.has(sha256), 'not_found');
       await rejects(store.read({ sha256 }), 'not_found');
@@ -118,7 +118,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     }
   },
 
-  async 'fails a read at its end when the stored bytes were changed'({ store, damage, outside }) {
+  async 'fails a read at its end if the stored bytes were changed'({ store, damage, outside }) {
     const ref = await store.putBuffer(randomBytes(200_000), VIDEO);
     await damage(ref.sha256);
     await rejects(store.read(ref).then(bytesOf), 'hash_mismatch');
@@ -126,7 +126,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await readdir(outside), []);
   },
 
-  async 'shows nothing of a source that fails half way'({ store }) {
+  async 'stores nothing from a source that fails halfway'({ store }) {
     async function* broken() {
       yield Buffer.from('first half');
       throw new Error('source broke');
@@ -136,7 +136,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await store.list(null, 10), []);
   },
 
-  async 'gives the same owner its part back, and nobody else'({ stage }) {
+  async 'returns a part to the same owner, and to nobody else'({ stage }) {
     const first = await stage('execution-1');
     await first.write(Buffer.from('hello '));
     await first.close();
@@ -150,7 +150,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.equal((await stage('execution-1')).position, 0);
   },
 
-  async 'keeps a part whole although the earlier try of its owner still writes'({ store, stage }) {
+  async 'keeps a part intact while an earlier attempt is still writing'({ store, stage }) {
     const zombie = await stage('execution-1');
     await zombie.write(Buffer.from('same start, '));
     const current = await stage('execution-1');
@@ -162,7 +162,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(hashesOf(await store.list(null, 10)), [ref.sha256]);
   },
 
-  async 'starts a part again at 0'({ store, stage }) {
+  async 'restarts a part at 0'({ store, stage }) {
     const part = await stage('execution-1');
     await part.write(Buffer.from('of the old entity'));
     await part.restart();
@@ -172,7 +172,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.equal((await bytesOf(await store.read(ref))).toString(), 'new');
   },
 
-  async 'forgets a discarded part and takes no more writes'({ stage }) {
+  async 'forgets a discarded part and rejects further writes'({ stage }) {
     const part = await stage('execution-1');
     await part.write(Buffer.from('gone'));
     await part.discard();
@@ -180,7 +180,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.equal((await stage('execution-1')).position, 0);
   },
 
-  async 'shows the bytes of a part in a local file, where it has one'({ stage }) {
+  async 'provides the bytes of a part in a local file, if it has one'({ stage }) {
     const part = await stage('execution-1');
     await part.write(Buffer.from('to be checked'));
     const path = part.inspectPath();
@@ -197,7 +197,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await store.list(null, 10), []);
   },
 
-  async 'writes a file of the user once and overwrites no other content'({ store, outside }) {
+  async 'writes a file for the user once and never overwrites other content'({ store, outside }) {
     const bytes = randomBytes(50_000);
     const ref = await store.putBuffer(bytes, VIDEO);
     const target = join(outside, 'new', 'video.mp4');
@@ -211,7 +211,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await readdir(join(outside, 'new')), ['video.mp4']);
   },
 
-  async 'lets many writers of one destination agree'({ store, outside }) {
+  async 'lets many writers share one destination'({ store, outside }) {
     const ref = await store.putBuffer(randomBytes(50_000), VIDEO);
     const target = join(outside, 'video.mp4');
     const done = await Promise.all(Array.from({ length: 6 }, () => store.fetchTo(ref, target)));
@@ -219,7 +219,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await readdir(outside), ['video.mp4']);
   },
 
-  async 'gives a local file of an artifact, the same bytes each time'({ store }) {
+  async 'provides a local file of an artifact, with the same bytes each time'({ store }) {
     const bytes = randomBytes(300_000);
     const ref = await store.putBuffer(bytes, VIDEO);
     const paths = await Promise.all([store.localPath(ref), store.localPath(ref)]);
@@ -227,7 +227,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     for (const path of paths) assert.ok((await readFile(path)).equals(bytes));
   },
 
-  async 'lists artifacts in the order of their hashes, page by page'({ store }) {
+  async 'lists artifacts in hash order, page by page'({ store }) {
     const hashes: string[] = [];
     for (let index = 0; index < 12; index += 1)
       hashes.push((await store.putBuffer(Buffer.from(`artifact ${index}`), VIDEO)).sha256);
@@ -251,7 +251,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     same(await store.list(hashes.at(-1)!, 5), []);
   },
 
-  async 'removes an artifact, whether it is there or not, and stores it again'({ store }) {
+  async 'removes an artifact, whether it exists or not, and stores it again'({ store }) {
     const [kept, gone] = [randomBytes(1_000), randomBytes(1_000)];
     const other = await store.putBuffer(kept, VIDEO);
     const ref = await store.putBuffer(gone, VIDEO);
@@ -266,7 +266,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.ok((await readFile(await store.localPath(ref))).equals(gone));
   },
 
-  async 'gives addresses that anybody can read, where it gives any'({ store }) {
+  async 'creates addresses that anyone can read, if it creates any'({ store }) {
     const bytes = randomBytes(10_000);
     const ref = await store.putBuffer(bytes, VIDEO);
     const address = await store.presign?.(ref, { expiresMs: 60_000 });
@@ -277,14 +277,14 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.ok(Buffer.from(await reply.arrayBuffer()).equals(bytes));
   },
 
-  async 'has one id for good, where it has one'({ store }) {
+  async 'has one permanent id, if it has one'({ store }) {
     if (store.identity === undefined) return;
     const ids = await Promise.all([store.identity(), store.identity(), store.identity()]);
     assert.equal(new Set([...ids, await store.identity()]).size, 1);
     assert.notEqual(ids[0], '');
   },
 
-  async 'holds any bytes in any chunks, resumed at any place'({ store, stage }) {
+  async 'stores any bytes in any chunks, resumed at any position'({ store, stage }) {
     // The edge cases first, then a random length.
     const cases: { chunks: Buffer[]; cut: number }[] = [
       { chunks: [], cut: 0 },
@@ -313,7 +313,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     }
   },
 
-  async 'says that it can be written, and leaves nothing behind'({ store }) {
+  async 'reports that it is writable, and leaves nothing behind'({ store }) {
     await store.checkWritable();
     same(await store.list(null, 10), []);
   },

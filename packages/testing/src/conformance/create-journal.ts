@@ -35,14 +35,14 @@ const check = (name: string, run: Run) => ({ name, run });
 
 /** The journal as a whole. */
 const IDENTITY = [
-  check('has one name for ever, and another store has another', async (journal, again, openOther) => {
+  check('has one permanent id, which no other store has', async (journal, again, openOther) => {
     const names = await Promise.all([journal.identity(), again.identity(), journal.identity()]);
     assert.equal(new Set(names.map(({ journalId }) => journalId)).size, 1);
     const other = await openOther();
     assert.notEqual((await other.identity()).journalId, names[0].journalId);
   }),
   check(
-    '[C5.4b] has one random key of its own for ever, and another store has another',
+    '[C5.4b] has one permanent random key, which no other store has',
     async (journal, again, openOther) => {
       const keys = await Promise.all([journal.sealingKey(), again.sealingKey(), journal.sealingKey()]);
       assert.equal(keys[0].length, 32);
@@ -53,14 +53,14 @@ const IDENTITY = [
       assert.ok(!told.includes(Buffer.from(keys[0]).toString('base64')));
     },
   ),
-  check('has the marks that were put, and no other', async (journal, again) => {
+  check('has the marks that were set, and no others', async (journal, again) => {
     assert.equal(await journal.hasMark('one'), false);
     await Promise.all([journal.putMark('one'), again.putMark('two'), again.putMark('one')]);
     for (const mark of ['one', 'two'])
       for (const asked of [journal, again]) assert.equal(await asked.hasMark(mark), true);
     assert.equal(await journal.hasMark('three'), false);
   }),
-  check('tells that it can be written, and leaves nothing behind', async (journal) => {
+  check('reports that it is writable, and leaves nothing behind', async (journal) => {
     await journal.checkWritable();
     await journal.checkWritable();
     assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
@@ -69,30 +69,34 @@ const IDENTITY = [
 
 /** The log of one creation key. */
 const LOGS = [
-  check('has an empty log for a key that nobody used', async (journal) => {
+  check('has an empty log for an unused key', async (journal) => {
     assert.deepEqual(await journal.read(KEY), []);
   }),
-  check('keeps the first entry of each number, and says so to the second', async (journal, again) => {
-    assert.equal(await journal.append(KEY, 0, intent({ nonce: 'first' })), 'won');
-    assert.equal(await again.append(KEY, 0, fence('second')), 'lost');
-    assert.equal(await journal.append(KEY, 1, answer('first')), 'won');
-    assert.equal(await again.append(KEY, 1, answer('second')), 'lost');
-    assert.equal(await journal.append(KEY, 2, decision('first')), 'won');
-    assert.equal(await again.append(KEY, 2, decision('second')), 'lost');
-    assert.deepEqual(await again.read(KEY), [intent({ nonce: 'first' }), answer('first'), decision('first')]);
-  }),
   check(
-    'keeps every kind of entry as it was written, in the order of their numbers',
+    'keeps the first entry for each number, and reports it to the second writer',
     async (journal, again) => {
-      const log: LogEntry[] = [];
-      for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
-        log.push(entry, { ...entry, at: LATER });
-      log.push(intent({ ...EXTRAS, nonce: 'third' }));
-      for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
-      assert.deepEqual(await again.read(KEY), log);
+      assert.equal(await journal.append(KEY, 0, intent({ nonce: 'first' })), 'won');
+      assert.equal(await again.append(KEY, 0, fence('second')), 'lost');
+      assert.equal(await journal.append(KEY, 1, answer('first')), 'won');
+      assert.equal(await again.append(KEY, 1, answer('second')), 'lost');
+      assert.equal(await journal.append(KEY, 2, decision('first')), 'won');
+      assert.equal(await again.append(KEY, 2, decision('second')), 'lost');
+      assert.deepEqual(await again.read(KEY), [
+        intent({ nonce: 'first' }),
+        answer('first'),
+        decision('first'),
+      ]);
     },
   ),
-  check('keeps keys and namespaces apart', async (journal) => {
+  check('keeps every kind of entry as it was written, in number order', async (journal, again) => {
+    const log: LogEntry[] = [];
+    for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
+      log.push(entry, { ...entry, at: LATER });
+    log.push(intent({ ...EXTRAS, nonce: 'third' }));
+    for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
+    assert.deepEqual(await again.read(KEY), log);
+  }),
+  check('keeps keys and namespaces separate', async (journal) => {
     await journal.append(KEY, 0, fence('mine'));
     for (const other of [
       { ...KEY, creationKey: 'order-2' },
@@ -101,7 +105,7 @@ const LOGS = [
       assert.deepEqual(await journal.read(other), []);
   }),
   check(
-    '[C4.4a] takes a later entry only where the one before it is: a key that is gone begins anew',
+    '[C4.4a] accepts a later entry only after the previous one, so that a removed key starts over',
     async (journal) => {
       for (const entry of [intent(), lost(), fence('alone'), decision('ours')])
         await assert.rejects(journal.append(KEY, 1, entry));
@@ -113,7 +117,7 @@ const LOGS = [
     },
   ),
   check(
-    '[C4.4a] keeps an answer whatever happened to the entries before it, and reads no log without them',
+    '[C4.4a] keeps an answer whatever happened to earlier entries, and does not read a log without them',
     async (journal) => {
       assert.equal(await journal.append(KEY, 1, answer('ours')), 'won');
       await assert.rejects(journal.read(KEY));
@@ -134,7 +138,7 @@ const RACES = [
     assert.equal(ends.filter((end) => end === 'won').length, 1);
     assert.deepEqual(await journal.read(KEY), [intent({ nonce: nonces[ends.indexOf('won')]! })]);
   }),
-  check('[C4.4a] reads each log as it was at some moment, while it is written', async (journal, again) => {
+  check('[C4.4a] reads a consistent state of a log that is being written', async (journal, again) => {
     const written = Array.from({ length: 30 }, (_, n) => fence(`sender-${n}`));
     let before = 0;
     const looked = async () => {
@@ -151,60 +155,54 @@ const RACES = [
 
 /** Lookups without a creation key. */
 const SEARCHES = [
-  check(
-    'lists every log once, page by page, with its entries in the order of their numbers',
-    async (journal) => {
-      const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
-      const third = keys[3]!;
-      for (const key of keys) await journal.append(key, 0, intent({ workflowId: key.creationKey }));
-      await journal.append(third, 1, answer('ours'));
-      for (let n = 2; n <= 11; n++) await journal.append(third, n, fence(`sender-${n}`));
-      const pages = [];
-      for (let after: string | null = null; ;) {
-        const page = await journal.scan(after, 3);
-        pages.push(page.logs);
-        if (page.next === null) break;
-        after = page.next;
-      }
-      assert.ok(pages.every((page) => page.length <= 3));
-      const owners = pages.flat().map(([first]) => (first?.kind === 'intent' ? first.workflowId : ''));
-      assert.deepEqual(
-        owners.sort(),
-        keys.map(({ creationKey }) => creationKey),
-      );
-      const found = pages.flat().find((log) => log.length > 1);
-      assert.equal(found?.length, 12);
-      assert.deepEqual(found, await journal.read(third));
-    },
-  ),
-  check('has nothing to list when nobody has written', async (journal) => {
+  check('lists every log once, page by page, with its entries in number order', async (journal) => {
+    const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
+    const third = keys[3]!;
+    for (const key of keys) await journal.append(key, 0, intent({ workflowId: key.creationKey }));
+    await journal.append(third, 1, answer('ours'));
+    for (let n = 2; n <= 11; n++) await journal.append(third, n, fence(`sender-${n}`));
+    const pages = [];
+    for (let after: string | null = null; ;) {
+      const page = await journal.scan(after, 3);
+      pages.push(page.logs);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    assert.ok(pages.every((page) => page.length <= 3));
+    const owners = pages.flat().map(([first]) => (first?.kind === 'intent' ? first.workflowId : ''));
+    assert.deepEqual(
+      owners.sort(),
+      keys.map(({ creationKey }) => creationKey),
+    );
+    const found = pages.flat().find((log) => log.length > 1);
+    assert.equal(found?.length, 12);
+    assert.deepEqual(found, await journal.read(third));
+  }),
+  check('lists nothing if nothing was written', async (journal) => {
     assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
   }),
-  check(
-    'finds open intents by their body until they are forgotten, each by itself',
-    async (journal, again) => {
-      const other = { ...KEY, creationKey: 'order-2' };
-      await journal.append(KEY, 0, intent({ bodyHash: 'same' }));
-      await journal.append(other, 0, fence('before'));
-      await journal.append(other, 1, intent({ bodyHash: 'same' }));
-      await journal.append(other, 2, answer('ours'));
-      await journal.append(other, 3, intent({ bodyHash: 'same', nonce: 'next' }));
-      await journal.append({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
-      await journal.append({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
-      await journal.append({ ...KEY, creationKey: 'order-5' }, 0, lost());
-      const places = async (asked: CreateJournal) =>
-        (await asked.findOpenByBody('same'))
-          .map(({ namespace, creationKey, n }) => `${namespace} ${creationKey} ${n}`)
-          .sort();
-      assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1', 'default order-2 3']);
-      await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-      await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-      // For one key, the outcome of an earlier intent must not affect a later one.
-      await again.forgetOpen({ ...other, n: 1 }, 'same');
-      assert.deepEqual(await places(journal), ['default order-2 3']);
-      assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
-    },
-  ),
+  check('finds open intents by their body until each of them is forgotten', async (journal, again) => {
+    const other = { ...KEY, creationKey: 'order-2' };
+    await journal.append(KEY, 0, intent({ bodyHash: 'same' }));
+    await journal.append(other, 0, fence('before'));
+    await journal.append(other, 1, intent({ bodyHash: 'same' }));
+    await journal.append(other, 2, answer('ours'));
+    await journal.append(other, 3, intent({ bodyHash: 'same', nonce: 'next' }));
+    await journal.append({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
+    await journal.append({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
+    await journal.append({ ...KEY, creationKey: 'order-5' }, 0, lost());
+    const places = async (asked: CreateJournal) =>
+      (await asked.findOpenByBody('same'))
+        .map(({ namespace, creationKey, n }) => `${namespace} ${creationKey} ${n}`)
+        .sort();
+    assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1', 'default order-2 3']);
+    await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+    await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+    // For one key, the outcome of an earlier intent must not affect a later one.
+    await again.forgetOpen({ ...other, n: 1 }, 'same');
+    assert.deepEqual(await places(journal), ['default order-2 3']);
+    assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
+  }),
   check('finds a task by its id, once per account, as it was first written', async (journal, again) => {
     await journal.indexTask(entry('a@00000000', 'order-1'));
     await journal.indexTask(entry('a@00000000', 'order-2'));
@@ -222,7 +220,7 @@ const SEARCHES = [
 /** The logs of campaigns. */
 const CAMPAIGNS = [
   check(
-    'keeps the first record of each number of a campaign log, apart from every other log and every key',
+    'keeps the first record for each number of a campaign log, separate from other logs and keys',
     async (journal, again) => {
       const log = bookLog('default', 'spring');
       assert.equal(await journal.readRecord(log, 0), null);
@@ -263,8 +261,8 @@ const CAMPAIGNS = [
 ];
 
 /**
- * The guarantees of every journal of paid sends, wherever it stores its records. `open` prepares an empty journal and
- * returns a function that opens it repeatedly, as several workers do.
+ * Returns the guarantees of every journal of paid sends, wherever it stores its records. `open` prepares an empty
+ * journal and returns a function that opens it repeatedly, as several workers do.
  */
 export function createJournalConformance(
   open: () => Promise<() => CreateJournal>,

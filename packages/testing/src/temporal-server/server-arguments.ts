@@ -23,7 +23,7 @@ export interface ServerArguments {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
-/** The arguments of `temporal`; every port is bound to 127.0.0.1. */
+/** Returns the arguments of `temporal`. Binds every port to 127.0.0.1. */
 export function serverArguments(options: ServerArguments): string[] {
   const args = [
     'server',
@@ -54,7 +54,7 @@ export function serverArguments(options: ServerArguments): string[] {
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 /**
- * Seconds of a retention like `72h`, `3d` or `90m`.
+ * Converts a retention such as `72h`, `3d` or `90m` to seconds.
  * @throws RangeError when the text is invalid, or shorter than one hour, the minimum of a Temporal namespace.
  */
 export function retentionSeconds(text: string): number {
@@ -62,13 +62,13 @@ export function retentionSeconds(text: string): number {
   const seconds = match ? Number(match[1]) * UNIT_SECONDS[match[2] as keyof typeof UNIT_SECONDS] : NaN;
   if (!(seconds >= 3_600)) {
     throw new RangeError(
-      `Retention must be a whole number with s, m, h or d and at least 1h; got "${text}".`,
+      `Retention must be a whole number followed by s, m, h or d, and at least 1h; got "${text}".`,
     );
   }
   return seconds;
 }
 
-/** The retention in hours, minutes or seconds, in the largest exact unit: `259200` → `72h`. */
+/** Formats a retention in hours, minutes or seconds, in the largest exact unit: `259200` → `72h`. */
 export function formatRetention(seconds: number): string {
   for (const unit of ['h', 'm'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0) return `${seconds / UNIT_SECONDS[unit]}${unit}`;

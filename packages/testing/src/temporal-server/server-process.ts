@@ -23,7 +23,7 @@ export interface LaunchedServer {
   readonly retention: string;
 }
 
-/** A failed launch. After `slow` and `port`, another try may succeed. */
+/** A failed launch. After `slow` and `port`, another attempt may succeed. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
   constructor(
@@ -105,7 +105,7 @@ async function throwIfEnded(child: ServerProcess): Promise<void> {
   const log = (await child.log()).trim();
   const kind = /address already in use|only one usage of each socket/i.test(log) ? 'port' : 'ended';
   const last = log.split('\n').at(-1)?.slice(0, 300) ?? '';
-  throw new LaunchError(kind, `it ended with ${signal ?? `exit code ${code}`}: ${last}`);
+  throw new LaunchError(kind, `it exited with ${signal ?? `exit code ${code}`}: ${last}`);
 }
 
 function messageOf(error: unknown): string {
@@ -120,7 +120,7 @@ export interface ServerExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Measured: 2.0 s from SIGTERM to the end of the server. */
+/** Measured: 2.0 s from SIGTERM until the server has ended. */
 const GRACE_MS = 15_000;
 
 /** A `temporal server start-dev` that this process started. */
@@ -178,7 +178,7 @@ class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** This process's output, without the output of earlier ones in the same file. */
+  /** Returns this process's output, without the output of earlier ones in the same file. */
   async log(): Promise<string> {
     const { size } = await stat(this.#logFile);
     if (size <= this.#logOffset) return '';
@@ -202,8 +202,8 @@ class ServerProcess {
 const CLIENT_SETTINGS = /^TEMPORAL_/;
 
 /**
- * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended, a
- * closed pipe without a line means that the parent has died.
+ * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended,
+ * and a closed pipe without a line means that the parent has died.
  */
 const SCRIPT = `
 const pid = Number(process.argv[1]);

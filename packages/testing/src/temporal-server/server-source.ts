@@ -10,7 +10,7 @@ import { type AddressSource } from 'temporal-media/internal/client/address-sourc
 
 /**
  * Packages that are loaded only when a server is needed: other tests do not use them, and one is optional. Does not use
- * `import()`, because test runners that load this code as CommonJS, such as jest, refuse it.
+ * `import()`, because test runners that load this code as CommonJS, such as jest, reject it.
  */
 export const clientPackage = (): typeof Client => require('@temporalio/client') as typeof Client;
 export const testingPackage = (): typeof Testing => require('@temporalio/testing') as typeof Testing;
@@ -27,7 +27,7 @@ export type ExecutableFinder =
 /** A `temporal` executable that can start a development server. */
 export interface ExecutableSource {
   readonly kind: 'executable';
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** The output of `temporal --version`, without the leading words. */
   readonly version: string;
@@ -59,8 +59,7 @@ export async function cliVersion(file: string): Promise<string> {
     },
   );
   const version = /^temporal version (.+)$/m.exec(stdout)?.[1]?.trim();
-  if (version === undefined)
-    throw new Error('it is not the Temporal CLI (its --version says something else)');
+  if (version === undefined) throw new Error('it is not the Temporal CLI (unexpected --version output)');
   const server = /Server (\d+\.\d+\.\d+)/.exec(version)?.[1];
   if (server !== undefined && isOlder(server, MINIMUM_SERVER_VERSION)) {
     throw new Error(`its server ${server} is older than ${MINIMUM_SERVER_VERSION}`);
@@ -68,7 +67,7 @@ export async function cliVersion(file: string): Promise<string> {
   return version;
 }
 
-/** Absolute path of the first executable file of this name on PATH, or null. */
+/** Returns the absolute path of the first executable file with this name on PATH, or null. */
 export async function findOnPath(
   name: string,
   env: Environment,
@@ -83,7 +82,7 @@ export async function findOnPath(
   return null;
 }
 
-/** Path of the `temporal` on PATH, or null. */
+/** Returns the path of `temporal` on PATH, or null. */
 export function findTemporalOnPath(env: Environment): Promise<string | null> {
   return findOnPath(path.parse(executableName()).name, env);
 }
@@ -113,12 +112,12 @@ function isOlder(version: string, minimum: string): boolean {
   return false;
 }
 
-/** Cache directory for the `temporal` that this CLI version's search downloaded or built. */
+/** Returns the cache directory for the `temporal` executable that a search downloaded or built for this CLI version. */
 export function cliCacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
   return path.join(userCacheDir(env, platform), 'temporal-media', 'cli', TEMPORAL_CLI_VERSION);
 }
 
-/** File name of the executable on this platform. */
+/** Returns the executable's file name on this platform. */
 export function executableName(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? 'temporal.exe' : 'temporal';
 }
@@ -144,7 +143,7 @@ export const TEMPORAL_CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal@v1.5
 /** Oldest server version in which update-with-start is enabled by default. */
 const MINIMUM_SERVER_VERSION = '1.28.0';
 
-/** One step of the search that found nothing. */
+/** A search step that found nothing. */
 export interface FailedStep {
   /** What was searched, for example `temporal on PATH`. */
   readonly step: string;
@@ -154,7 +153,10 @@ export interface FailedStep {
   readonly remedy: string;
 }
 
-/** No Temporal server was found; the message lists each step with reason and remedy (architecture: Temporal server). */
+/**
+ * Thrown if no Temporal server was found. The message lists each step's reason and remedy (architecture: Temporal
+ * server).
+ */
 export class TemporalServerNotFoundError extends Error {
   override readonly name = 'TemporalServerNotFoundError';
 

@@ -31,7 +31,7 @@ import {
 export interface StartTemporalServerOptions {
   /** Directory of the database `temporal.db`; created when missing. @default none: the database is in memory */
   readonly dataDir?: string;
-  /** Port of 127.0.0.1 for gRPC. @default a free one */
+  /** gRPC port on 127.0.0.1. @default a free one */
   readonly port?: number;
   /** Web UI, on a free port or on the given port. @default false */
   readonly ui?: boolean | { readonly port: number };
@@ -57,7 +57,7 @@ export interface StartTemporalServerOptions {
 export interface RunningTemporalServer {
   /** host:port for gRPC. */
   readonly address: string;
-  /** Exists once the server is returned. */
+  /** A namespace that exists on the server. */
   readonly namespace: string;
   /** Credentials and TLS; empty for a server that this process started. */
   readonly connection: ServerConnectionOptions;
@@ -69,7 +69,7 @@ export interface RunningTemporalServer {
   readonly pid?: number;
   /** False for an existing server, which {@link RunningTemporalServer.stop} leaves running. */
   readonly startedByUs: boolean;
-  /** What it came from. */
+  /** Where the server came from. */
   readonly source: TemporalServerSource;
   /** Resolves when the process of a server that was started here ends, for any reason. */
   readonly exited?: Promise<ServerExit>;
@@ -113,8 +113,8 @@ async function attach(
     retention = await probeNamespace({ address, namespace, connection });
   } catch (cause) {
     throw new Error(
-      `The Temporal server at ${address} (${source.foundBy}) does not answer for namespace ${namespace}: start it, ` +
-        'correct the setting, or unset it to have a server started here.',
+      `The Temporal server at ${address} (${source.foundBy}) does not answer for namespace ${namespace}. Start it, ` +
+        'correct the setting, or unset it to start a server here.',
       { cause },
     );
   }
@@ -187,12 +187,13 @@ async function lockDataDir(dataDir: string, onProgress?: ProgressListener): Prom
   try {
     return await acquireOwnerLock(path.join(dataDir, 'temporal.lock'), {
       waitMs: DATA_DIR_WAIT_MS,
-      onWait: (pid) => onProgress?.(`Process ${pid} still uses the data directory; waiting for its end.`),
+      onWait: (pid) =>
+        onProgress?.(`Process ${pid} is still using the data directory; waiting for it to end.`),
     });
   } catch (error) {
     if (!(error instanceof LockHeldError)) throw error;
     throw new Error(
-      `The data directory is in use by process ${error.ownerPid}: two servers would destroy one database. ` +
+      `The data directory is in use by process ${error.ownerPid}. Two servers would corrupt the database. ` +
         'Stop that process or choose another data directory.',
     );
   }
@@ -205,7 +206,9 @@ async function launchWithRetries(
   const fixedUiPort = typeof options.ui === 'object' ? options.ui.port : undefined;
   for (const port of [options.port, fixedUiPort]) {
     if (port === undefined || (await isPortFree(port))) continue;
-    throw new Error(`Port ${port} of 127.0.0.1 is in use: stop what listens there or choose another port.`);
+    throw new Error(
+      `Port ${port} on 127.0.0.1 is in use. Stop the process that uses it, or choose another port.`,
+    );
   }
   let timeoutMs = FIRST_START_MS;
   for (let attempt = 1; ; attempt += 1) {
@@ -219,7 +222,7 @@ async function launchWithRetries(
         error.kind === 'port' ? attempt < PORT_TRIES : error.kind === 'slow' && timeoutMs < SECOND_START_MS;
       if (!again) throw new Error(`The Temporal server did not start: ${error.message}`, { cause: error });
       if (error.kind === 'slow') timeoutMs = SECOND_START_MS;
-      options.onProgress?.(`The Temporal server did not start (${error.message}); trying once more.`);
+      options.onProgress?.(`The Temporal server did not start (${error.message}); retrying.`);
     }
   }
 }

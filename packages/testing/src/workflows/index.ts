@@ -1,5 +1,5 @@
 /**
- * Workflows for a test bundle that replace the workflows of the same names in `temporal-media/workflows`. They buy
+ * Workflows for a test bundle that replace the workflows with the same names in `temporal-media/workflows`. They buy
  * nothing and never wait: each immediately returns the outcome that `mockMediaActivities` from
  * `@temporal-media/testing` has for it.
  *
@@ -32,7 +32,7 @@ const ask = proxyActivities<FakeWorkflowActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Replaces `generateVideo`: refuses the same requests before sending, otherwise returns the test's outcome. */
+/** Replaces `generateVideo`: refuses the same requests before sending, and otherwise returns the test's outcome. */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
   const own = keyOf(input, GENERATE_VIDEO_SHAPE);
   return 'outcome' in own
@@ -61,7 +61,7 @@ async function fakeImage(input: GenerateImageWorkflowInput | EditImageWorkflowIn
   return 'outcome' in own ? own : ask['mockMedia.image']({ creationKey: own.key, request: input.request });
 }
 
-/** A call's creation key, or the refusal of an invalid input. */
+/** Returns a call's creation key, or the refusal of an invalid input. */
 function keyOf(
   input: { readonly request: unknown; readonly creationKey?: string },
   shape: Shape,

@@ -1,7 +1,7 @@
 'use strict';
-// Builds `lib` of every package, the core first: two passes of plain tsc, where declarations keep their comments for
-// readers and code drops them, because workflow code is loaded into every worker (ADR 7). Then what is made of the result:
-// the JSON Schemas, and the bundle with which workers start.
+// Builds every package's `lib`, the core first, in two passes of plain tsc. Declarations keep their comments for
+// readers, and code drops them, because workflow code is loaded into every worker (ADR 7). Then builds the JSON Schemas
+// and the bundle that workers start with.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { buildJsonSchemas } = require('./json-schemas.js');
@@ -9,7 +9,7 @@ const { packageFolders, ROOT } = require('./packages.js');
 const { buildWorkflowBundle } = require('./workflow-bundle.js');
 
 const tsc = path.join(ROOT, 'node_modules/typescript-7/bin/tsc');
-// The build info lies in lib, so that cleaning lib forgets it too; it is not published.
+// The build info is in lib, so that cleaning lib removes it too. It is not published.
 const PASSES = [
   ['--emitDeclarationOnly', '--tsBuildInfoFile', 'lib/.types.tsbuildinfo'],
   [
@@ -28,7 +28,7 @@ function compile(folder) {
   });
 }
 
-// Of code that compiles only.
+// Only if everything compiles.
 if (packageFolders().every(compile)) {
   buildJsonSchemas();
   buildWorkflowBundle().catch((error) => {

@@ -1,6 +1,7 @@
 'use strict';
-// `npm run check`: format, lint, types and a clean build at once, as none of them needs another. The output of each comes
-// when it has ended, so that two are never mixed. Exits 1 when one of them fails, after all have ended.
+// `npm run check`: runs format, lint, types and a clean build concurrently, because they do not depend on each other.
+// Prints each one's output when it has ended, so that outputs never mix. Exits with 1 if any of them fails, after all
+// have ended.
 const { Buffer } = require('node:buffer');
 const { spawn } = require('node:child_process');
 const path = require('node:path');
@@ -8,7 +9,7 @@ const path = require('node:path');
 const root = path.resolve(__dirname, '..');
 const CHECKS = [['lint'], ['types'], ['clean', 'build'], ['format']];
 
-/** One npm script, with npm itself where that is known: it has no file of its own that every system can start. */
+/** Runs one npm script, with npm's own file if it is known, because not every system can spawn `npm` directly. */
 function run(script) {
   const npm = process.env.npm_execpath;
   const child =

@@ -1,5 +1,5 @@
 'use strict';
-// `npm run clean`: removes what the build of every package made.
+// `npm run clean`: removes every package's build output.
 const fs = require('node:fs');
 const path = require('node:path');
 const { packageFolders } = require('./packages.js');

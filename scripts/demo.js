@@ -1,5 +1,5 @@
 'use strict';
-// Builds the package and runs its demo: what a fresh clone does with `npm run demo -- --out DIR`.
+// Builds the packages and runs the demo: `npm run demo -- --out DIR` in a fresh clone.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 

@@ -1,22 +1,22 @@
 'use strict';
-// Makes the JSON Schemas that `temporal-media schema` prints from the declarations in lib (ADR 21). Called by the
-// build; does nothing when nothing that they are made of has changed.
+// Generates the JSON Schemas that `temporal-media schema` prints from the declarations in lib (ADR 21). Called by the
+// build. Does nothing if their inputs have not changed.
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
 const cli = path.join(root, 'packages', 'cli');
-// One file for each document, which users may read in the package too.
+// One file per document. Users can also read them in the package.
 const RESULT = path.join(cli, 'lib', 'schemas');
-// Digests of all that the result was made of. Beside the build info of tsc, and not published either.
+// Digests of all inputs, next to tsc's build info. Neither is published.
 const INPUTS = path.join(cli, 'lib', '.schemas.tsbuildinfo');
-// Each of its properties is one document.
+// Each property of this type is one document.
 const TYPE = 'Documents';
 
 function buildJsonSchemas() {
   if (isUpToDate()) return;
-  // Not before: it loads a compiler.
+  // Required here because it loads a compiler.
   const {
     createFormatter,
     createParser,
@@ -26,7 +26,7 @@ function buildJsonSchemas() {
   } = require('ts-json-schema-generator');
   const config = {
     ...DEFAULT_CONFIG,
-    // Declarations hold the comments and no function bodies.
+    // Declarations contain the comments but no function bodies.
     path: path.join(cli, 'lib', 'schemas.d.ts'),
     tsconfig: path.join(cli, 'tsconfig.build.json'),
     // tsc has just checked them.
@@ -45,9 +45,9 @@ function buildJsonSchemas() {
     createFormatter(config),
     config,
   ).createSchema(TYPE);
-  // The code that was built just now; a build that made no code has ended before this.
+  // The code that was just built. A build without code ends before this.
   const { SCHEMA_NAMES } = require('../packages/cli/lib/schema/command.js');
-  // Without those of an earlier build, under names that are gone.
+  // Removes schemas from an earlier build whose names no longer exist.
   fs.rmSync(RESULT, { recursive: true, force: true });
   fs.mkdirSync(RESULT);
   for (const [name, schema] of Object.entries(properties)) {
@@ -55,7 +55,7 @@ function buildJsonSchemas() {
     const titled = { $schema, title: `temporal-media ${name}`, ...rest, description: SCHEMA_NAMES[name] };
     write(path.join(RESULT, `${name}.json`), titled);
   }
-  // Last: what has inputs is whole.
+  // Written last, so that the schemas are complete if the inputs exist.
   const sources = program.getSourceFiles().map(({ fileName }) => path.relative(root, fileName));
   const inputs = [
     'scripts/json-schemas.js',
@@ -77,8 +77,8 @@ function digestOf(file) {
 }
 
 /**
- * One schema of its own, with the definitions that it needs: the generator writes draft 7, of one type.
- * @param {boolean} closed whether other fields than those that it names are refused
+ * Returns a standalone schema with the definitions that it needs. The generator writes draft 7, for one type.
+ * @param {boolean} closed whether fields that the schema does not name are rejected
  */
 function document(schema, definitions, closed) {
   const needed = new Map();
@@ -92,13 +92,13 @@ function document(schema, definitions, closed) {
         return [keyword, adapt(inner)];
       }),
     );
-    // An object with names of its own; one of any names has none.
+    // Only for an object with named properties, not for a map.
     const isNamed = closed && value.type === 'object' && typeof value.properties === 'object';
     return isNamed ? { ...adapted, additionalProperties: false } : adapted;
   };
   const need = (name) => {
     if (!needed.has(name)) {
-      // Before its definition, which may refer to itself.
+      // Set before the definition, which may refer to itself.
       needed.set(name, undefined);
       needed.set(name, adapt(definitions[name]));
     }
@@ -114,7 +114,7 @@ function document(schema, definitions, closed) {
 
 const definitionOf = (ref) => ref.replace('#/definitions/', '');
 
-/** A comment without what it cites for readers of the code. */
+/** Removes references for readers of the code from a comment. */
 function forUsers(comment) {
   return comment
     .replace(/ \((?:C\d|contract[ -]|architecture: |failure model: |ADR \d)[^()]*\)/g, '')
@@ -122,7 +122,7 @@ function forUsers(comment) {
     .replace(/ {2,}/g, ' ');
 }
 
-/** Complete or absent, for commands that run meanwhile. */
+/** Writes a file atomically, because commands may be running. */
 function write(file, content) {
   const draft = `${file}.${process.pid}`;
   fs.writeFileSync(draft, `${JSON.stringify(content)}\n`);

@@ -1,17 +1,17 @@
 'use strict';
-// What oxlint has no rule for.
+// Rules that oxlint does not have.
 
 const noEnum = {
   create: (context) => ({
     TSEnumDeclaration: (node) =>
-      context.report({ node, message: 'No enums: use string unions, they survive serialisation.' }),
+      context.report({ node, message: 'Do not use enums. Use string unions, which survive serialization.' }),
   }),
 };
 
 const isWallClock = ({ object, property, computed }) =>
   !computed && object.type === 'Identifier' && object.name === 'Date' && property.name === 'now';
 
-/** Whether the value is only passed on: as an argument or a property, perhaps after something was added. */
+/** Whether the value is only passed on as an argument or a property, possibly after an addition. */
 function isPassedOn(node) {
   const { parent } = node;
   if (parent.type === 'BinaryExpression' && parent.operator === '+') return isPassedOn(parent);
@@ -29,18 +29,18 @@ const noWallClockDurations = {
       context.report({
         node,
         message:
-          'The wall clock can step by hours. Measure durations with performance.now; pass Date.now() on directly where a time is stored, shown or compared with another machine.',
+          'The wall clock can jump by hours. Measure durations with performance.now(). Pass Date.now() on directly if a time is stored, shown or compared with another machine.',
       });
     },
   }),
 };
 
-/** Where nobody waits for the promise, or where it is awaited elsewhere. */
+/** Whether nothing awaits the promise here. */
 const isDetached = ({ parent }) =>
   parent.type === 'ExpressionStatement' || (parent.type === 'UnaryExpression' && parent.operator === 'void');
 
 const SILENT =
-  'This takes a mistake of ours for a fault of something else. Use .catch(otherwise(value)), or begin with throwBug(error).';
+  'This handler would hide our own bugs. Use .catch(otherwise(value)), or begin with throwBug(error).';
 
 const noSilentCatch = {
   create: (context) => ({

@@ -1,6 +1,6 @@
 'use strict';
-// `npm run mutants [-- NAME …]`: each one-line change of the source must make the test of the rule that it names fail.
-// Runs in a copy of the tree; only the tests of that rule in that file. Exits 1 when a mutant survives.
+// `npm run mutants [-- NAME …]`: checks that each one-line source change makes the test of its rule fail. Runs in a
+// copy of the tree, and runs only that rule's tests in that file. Exits with 1 if a mutant survives.
 const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
@@ -23,13 +23,13 @@ const COPIED = [
 function copyTree() {
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'temporal-media-mutants-'));
   for (const name of COPIED) fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  // Packages are shared; the cache, which holds what this tree has built and proved, is not.
+  // Packages are shared. The cache, which contains this tree's builds and proofs, is not.
   fs.mkdirSync(path.join(copy, 'node_modules'));
   for (const name of fs.readdirSync(path.join(root, 'node_modules'))) {
     if (['.cache', 'temporal-media', '@temporal-media'].includes(name)) continue;
     fs.symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
   }
-  // Those of the copy, as npm links them.
+  // The copy's own packages, linked as npm does.
   fs.symlinkSync('..', path.join(copy, 'node_modules', 'temporal-media'));
   fs.mkdirSync(path.join(copy, 'node_modules', '@temporal-media'));
   for (const name of fs.readdirSync(path.join(copy, 'packages')))
@@ -42,14 +42,14 @@ function build(copy) {
   if (status !== 0) throw new Error('lib could not be built');
 }
 
-/** Says that `lib` is up to date, so that only a mutant with `build` pays for a compilation. */
+/** Marks `lib` as up to date, so that only a mutant with `build` needs a compilation. */
 function stamp(copy) {
   const cache = path.join(copy, 'node_modules', '.cache', 'temporal-media');
   fs.mkdirSync(cache, { recursive: true });
   fs.writeFileSync(path.join(cache, 'lib-built'), '');
 }
 
-/** Results of the tests of one rule in one file: jest's own words. */
+/** Returns jest's results for one rule's tests in one file. */
 function runTests(copy, { test, rule }, server) {
   const output = path.join(copy, 'out.json');
   fs.rmSync(output, { force: true });
@@ -90,7 +90,7 @@ function tryMutant(copy, mutant, baselines) {
     !baseline.some(({ status }) => status === 'passed') ||
     baseline.some(({ status }) => status === 'failed')
   )
-    return 'the rule has no passing test without it';
+    return 'the rule has no passing test without the mutant';
   try {
     fs.writeFileSync(
       file,

@@ -1,8 +1,8 @@
 'use strict';
-// `npm run mutation [-- GROUP …] [--changed REVISION]`: Stryker changes the lines that decide about money and about
-// foreign bytes (scripts/mutation-groups.json), one at a time, and expects a test to fail. Results of unchanged lines
-// are kept from the last run. Exits 1 when fewer than 95 % are noticed. `--changed` takes only files that differ from
-// the revision.
+// `npm run mutation [-- GROUP …] [--changed REVISION]`: Stryker changes the lines that decide about money and foreign
+// bytes (scripts/mutation-groups.json), one at a time, and expects a test to fail. Results for unchanged lines are kept
+// from the last run. Exits with 1 if fewer than 95 % of the mutants are noticed. `--changed` limits the run to files
+// that differ from the revision.
 const { spawnSync } = require('node:child_process');
 const { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } = require('node:fs');
 const os = require('node:os');
@@ -14,7 +14,7 @@ const CACHE = path.join(ROOT, 'node_modules', '.cache', 'temporal-media', 'mutat
 /** Percent of mutants that a test must notice, over all groups of a run. */
 const GOAL = 95;
 
-/** The files of a group, patterns resolved, relative to the repository with slashes. */
+/** Returns a group's files with patterns resolved, relative to the repository, with slashes. */
 function filesOf({ mutate }) {
   return mutate.flatMap((pattern) => {
     if (!pattern.endsWith('/*.ts')) return [pattern];
@@ -63,7 +63,7 @@ function strykerConfig(group, files) {
   };
 }
 
-/** Runs one group; the mutants of its report with file and place. */
+/** Runs one group. Returns its report's mutants with their files and locations. */
 function run(group, files) {
   mkdirSync(CACHE, { recursive: true });
   const config = path.join(CACHE, `${group}.config.json`);
@@ -78,8 +78,8 @@ function run(group, files) {
   const { status } = spawnSync(process.execPath, [stryker, 'run', config], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
-    // The same values in every run: a mutant that only luck finds is one that nobody finds.
-    // And no more of them in `verify:deep`: a hundred thousand runs of a property for each mutant find nothing more.
+    // The same values in every run, because a mutant found only by luck is not found. No more runs in `verify:deep`: a
+    // hundred thousand runs of a property per mutant find nothing more.
     env: { ...process.env, TEST_NO_SERVER: '1', TEST_NO_BUILD: '1', FC_SEED: '1', PROOF_SIZE: 'change' },
   });
   if (!existsSync(report)) throw new Error(`Stryker ended with ${status} and no report for ${group}.`);
@@ -95,13 +95,13 @@ function changedSince(revision) {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`git knows no changes since ${revision}: ${stderr.trim()}`);
+  if (status !== 0) throw new Error(`git cannot list changes since ${revision}: ${stderr.trim()}`);
   return new Set(stdout.split('\n'));
 }
 
 const NOTICED = new Set(['Killed', 'Timeout', 'RuntimeError', 'CompileError']);
 const MISSED = new Set(['Survived', 'NoCoverage']);
-/** Noticed as well, but on a machine that does other things it may only have been slow. */
+/** Also noticed, although on a busy machine the test may only have been slow. */
 const SLOW = new Set(['Timeout']);
 
 const count = (mutants, statuses) => mutants.filter(({ status }) => statuses.has(status)).length;
@@ -114,7 +114,7 @@ function describe({ file, source, location, mutatorName, replacement, status }) 
   return `${file}:${start.line}:${start.column} ${status} ${mutatorName}: ${was.trim().slice(0, 80)} → ${become}`;
 }
 
-/** One line per group, then what nobody noticed. */
+/** Prints one line per group, then the mutants that no test noticed. */
 function report(group, mutants) {
   const [noticed, missed] = [count(mutants, NOTICED), count(mutants, MISSED)];
   console.log(
@@ -127,7 +127,7 @@ function report(group, mutants) {
 const percent = (noticed, missed) =>
   noticed + missed === 0 ? 100 : Math.floor((1000 * noticed) / (noticed + missed)) / 10;
 
-/** The file that docs/guarantees.md is made from; only a run over everything is worth one. */
+/** Writes the file that docs/guarantees.md is generated from. Only a full run writes it. */
 function writeProof(mutants, groups) {
   const [noticed, missed] = [count(mutants, NOTICED), count(mutants, MISSED)];
   const counts = {
@@ -157,7 +157,7 @@ function main(args) {
   const named = at < 0 ? args : args.toSpliced(at, 2);
   const unknown = named.filter((name) => !(name in GROUPS));
   if (unknown.length > 0)
-    throw new Error(`${unknown.join(', ')}: no such group; there are ${Object.keys(GROUPS).join(', ')}.`);
+    throw new Error(`${unknown.join(', ')}: no such group. Allowed: ${Object.keys(GROUPS).join(', ')}.`);
   const groups = named.length > 0 ? named : Object.keys(GROUPS);
   const all = [];
   for (const group of groups) {
@@ -169,7 +169,7 @@ function main(args) {
   }
   const [noticed, missed] = [count(all, NOTICED), count(all, MISSED)];
   console.log(
-    `${noticed} of ${noticed + missed} mutants noticed: ${percent(noticed, missed)} %, wanted ${GOAL} %`,
+    `${noticed} of ${noticed + missed} mutants noticed: ${percent(noticed, missed)} %, required ${GOAL} %`,
   );
   if (changed === undefined && named.length === 0) writeProof(all, groups);
   return percent(noticed, missed) >= GOAL ? 0 : 1;

@@ -1,6 +1,6 @@
 'use strict';
-// The packages of this repository, in the order in which they are built: the core at the root, then its companions, each
-// after those that it imports.
+// This repository's packages in build order: the core at the root, then its companions, each after the packages that it
+// imports.
 const fs = require('node:fs');
 const path = require('node:path');
 
@@ -11,7 +11,7 @@ function readManifest(folder) {
   return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
 }
 
-/** Folders of the companions, in the order of their builds. */
+/** Returns the companions' folders in build order. */
 function companions() {
   const folders = fs.readdirSync(FOLDER).map((name) => path.join(FOLDER, name));
   const left = new Map(folders.map((folder) => [readManifest(folder).name, folder]));
@@ -23,7 +23,7 @@ function companions() {
       ),
     );
     if (ready.length === 0)
-      throw new Error(`These packages need each other: ${[...left.keys()].join(', ')}.`);
+      throw new Error(`These packages depend on each other: ${[...left.keys()].join(', ')}.`);
     for (const [name, folder] of ready) {
       left.delete(name);
       ordered.push(folder);
@@ -32,7 +32,7 @@ function companions() {
   return ordered;
 }
 
-/** All folders with a package.json that is published: the root first. */
+/** Returns the folders of all published packages, the root first. */
 const packageFolders = () => [ROOT, ...companions()];
 
 module.exports = { packageFolders, readManifest, ROOT };

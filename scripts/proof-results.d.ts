@@ -1,6 +1,6 @@
 export type ProofSize = 'change' | 'deep';
 
-/** What one suite is to show for one promise. */
+/** What one suite must show for one promise. */
 export interface Proof {
   readonly suite?: string;
   readonly test: string;

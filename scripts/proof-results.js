@@ -1,10 +1,10 @@
 'use strict';
-// What the suites of test/proof have reached, and whether that keeps the promises of proof/promises.json.
+// Reads the results of the test/proof suites and checks whether they keep the promises in proof/promises.json.
 const fs = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..');
-/** Results that are part of the repository. */
+/** Folder of the committed results. */
 const COMMITTED = path.join(ROOT, 'proof', 'results');
 /** Where test/support/proof.ts writes unless PROOF_OUT says otherwise. */
 const WRITTEN = path.join(ROOT, 'node_modules', '.cache', 'temporal-media', 'proof');
@@ -12,7 +12,7 @@ const SIZES = ['change', 'deep'];
 
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
-/** `{promises, assumptions, cannot}` and the rows of the failure model. */
+/** Returns `{promises, assumptions, cannot}` and the failure model's rows. */
 function readPromises() {
   return {
     ...readJson(path.join(ROOT, 'proof', 'promises.json')),
@@ -20,7 +20,7 @@ function readPromises() {
   };
 }
 
-/** Suite → counts for one size; a suite that has not run is absent. */
+/** Returns suite → counts for one size. A suite that has not run is absent. */
 function readResults(folder, size) {
   const place = path.join(folder, size);
   const names = fs.existsSync(place) ? fs.readdirSync(place).filter((name) => name.endsWith('.json')) : [];
@@ -28,13 +28,13 @@ function readResults(folder, size) {
   return new Map(records.map(({ suite, counts }) => [suite, counts]));
 }
 
-/** What one suite lacks of what it is to show, in sentences; none when it keeps its part. */
+/** Returns in sentences what one suite fails to show; empty if it shows everything. */
 function shortcomings({ suite, zero = [], figures = [], atLeast = {} }, counts, size) {
-  if (counts === undefined) return [`${suite} (${size}) has not run to its end`];
+  if (counts === undefined) return [`${suite} (${size}) has not finished a run`];
   const wanted = Object.entries(atLeast[size] ?? {});
   const unknown = [...zero, ...figures, ...wanted.map(([what]) => what)].filter((what) => !(what in counts));
   return [
-    ...unknown.map((what) => `${suite} (${size}) does not say how many ${what}`),
+    ...unknown.map((what) => `${suite} (${size}) does not report a count of ${what}`),
     ...zero
       .filter((what) => counts[what] > 0)
       .map((what) => `${suite} (${size}): ${counts[what]} ${what}, not 0`),
@@ -44,7 +44,7 @@ function shortcomings({ suite, zero = [], figures = [], atLeast = {} }, counts, 
   ];
 }
 
-/** The proofs of all promises that name a suite. */
+/** Returns all promises' proofs that name a suite. */
 function suiteProofs({ promises }) {
   return promises.flatMap(({ proofs }) => proofs.filter(({ suite }) => suite !== undefined));
 }

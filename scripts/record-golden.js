@@ -1,7 +1,7 @@
 'use strict';
 // npm run golden:record [-- NAME…]: records histories for test/golden on real servers.
-// NAME is a part of case names; none means every case whose files are not there yet. Nothing is overwritten: where a case
-// now leads to another history, it gets a new name or version, and the old history goes on replaying.
+// NAME is a part of case names. Without a NAME, records every case that has no files yet. Nothing is overwritten: if a
+// case now leads to another history, give it a new name or version. The old history is still replayed.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 

@@ -2,11 +2,11 @@ export interface ChangelogSection {
   /** A version, or `Unreleased`. */
   readonly name: string;
   readonly date: string | null;
-  /** Number of entries below each heading; headings without entries are left out. */
+  /** Number of entries under each heading. Headings without entries are left out. */
   readonly entries: Readonly<Record<string, number>>;
 }
 export function parseChangelog(text: string): {
-  /** The line that says which release is a major one. */
+  /** The line that defines a major release. */
   readonly rule: string | null;
   readonly sections: readonly ChangelogSection[];
 };

@@ -1,11 +1,11 @@
 'use strict';
-// What a release is decided by: the sections of CHANGELOG.md, the next version, and the settings that provenance needs.
+// Decides about a release from the sections of CHANGELOG.md, the next version, and the settings that provenance needs.
 
-/** Sections that say more than that something works now which did not. */
+/** Sections that contain more than fixes. */
 const MORE_THAN_FIXES = /^(?:Added|Changed|Deprecated|Removed)\b/;
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 
-/** Lines before the first section, and each section with the number of entries below each of its headings. */
+/** Returns the versioning rule, and each section with the number of entries under each of its headings. */
 function parseChangelog(text) {
   const [head, ...parts] = text.split(/^## /m);
   const sections = parts.map((part) => {
@@ -35,7 +35,9 @@ function compareVersions(a, b) {
   return place === -1 ? 0 : left[place] - right[place];
 }
 
-/** The version that `asked` means after `current`: X.Y.Z itself, or one step of `patch`, `minor` or `major`. */
+/**
+ * Returns the version after `current` that `asked` requests: X.Y.Z itself, or one step of `patch`, `minor` or `major`.
+ */
 function nextVersion(current, asked) {
   const [major, minor, patch] = numbersOf(current);
   if (asked === 'major') return `${major + 1}.0.0`;
@@ -46,14 +48,14 @@ function nextVersion(current, asked) {
 }
 
 /**
- * The version of the release and whether its commit is made already: the package has the version and the changelog
- * its section. Throws when the version and the changelog do not fit.
+ * Returns the release's version, and whether its commit already exists: the package has the version, and the changelog
+ * has its section. Throws if the version and the changelog do not match.
  */
 function planRelease({ changelog, current, asked }) {
   const { sections } = parseChangelog(changelog);
   const [first, second] = sections;
   if (asked === undefined)
-    throw new Error('Name the version: --version X.Y.Z, or one of patch, minor and major.');
+    throw new Error('Name the version: --version X.Y.Z, or one of patch, minor or major.');
   if (asked === current && first?.name === current && first.date !== null) {
     if (Object.keys(first.entries).length === 0) throw new Error(`The section ${current} has no entries.`);
     return { version: current, prepared: true };
@@ -61,27 +63,27 @@ function planRelease({ changelog, current, asked }) {
   if (first?.name !== 'Unreleased' || Object.keys(first.entries).length === 0)
     throw new Error('CHANGELOG.md has no section "## Unreleased" with entries.');
   if (second !== undefined && second.name !== current)
-    throw new Error(`package.json says ${current}, the last section of CHANGELOG.md ${second.name}.`);
+    throw new Error(
+      `package.json has version ${current}, but the last section of CHANGELOG.md is ${second.name}.`,
+    );
   const version = nextVersion(current, asked);
   if (compareVersions(version, current) <= 0) throw new Error(`${version} is not newer than ${current}.`);
   const more = Object.keys(first.entries).filter((heading) => MORE_THAN_FIXES.test(heading));
   if (more.length > 0 && compareVersions(version, nextVersion(current, 'minor')) < 0)
     throw new Error(
-      `${version} would be a patch, but the changelog has entries below ${more.join(' and ')}.`,
+      `${version} would be a patch, but the changelog has entries under ${more.join(' and ')}.`,
     );
   return { version, prepared: false };
 }
 
-/** What a person has to set in package.json before npm can attest where the package was built. */
+/** Returns what a person must set in package.json before npm can attest where the package was built. */
 function provenanceProblems(manifest) {
   const { repository, publishConfig } = manifest;
   const url = typeof repository === 'string' ? repository : repository?.url;
   return [
     ...(publishConfig?.provenance === true ? [] : ['publishConfig.provenance is not true']),
     ...(url === undefined || url === ''
-      ? [
-          'repository is missing: a person has to set the address of the public repository, which npm compares',
-        ]
+      ? ['repository is missing. Set the address of the public repository, which npm compares']
       : []),
   ];
 }

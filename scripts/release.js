@@ -1,8 +1,8 @@
 'use strict';
-// `npm run release -- --dry-run (--version X.Y.Z | patch | minor | major) [--with-suites] [--built]`: every check of a
-// release, each with its result; publishes nothing. `--built` packs lib as it is instead of building it first.
-// Without --dry-run it publishes in the end, but only in a pipeline that can attest where the package was built, and only
-// after the commit of the release. Exits 1 when a step fails, after all have run.
+// `npm run release -- --dry-run (--version X.Y.Z | patch | minor | major) [--with-suites] [--built]`: runs every
+// release check and prints each result. Publishes nothing. `--built` packs the existing lib instead of building it
+// first. Without --dry-run, it publishes at the end, but only in a pipeline that can attest where the package was
+// built, and only after the release commit. Exits with 1 if a step fails, after all steps have run.
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -44,7 +44,7 @@ function readArguments() {
   return { ...values, asked: values.version ?? step };
 }
 
-/** Runs a program to its end; returns what it wrote, or throws with its last lines. */
+/** Runs a program until it exits. Returns its output, or throws with its last lines. */
 function run(file, args, { cwd = root, shell = false, stdio = 'pipe' } = {}) {
   const done = spawnSync(file, args, { cwd, shell, stdio, encoding: 'utf8', maxBuffer: OUTPUT_BYTES });
   if (done.error !== undefined) throw done.error;
@@ -53,7 +53,7 @@ function run(file, args, { cwd = root, shell = false, stdio = 'pipe' } = {}) {
   throw new Error(`exit code ${done.status}\n${said.slice(-10).join('\n')}`);
 }
 
-/** npm itself where that is known: it has no file of its own that every system can start. */
+/** Runs npm, with its own file if it is known, because not every system can spawn `npm` directly. */
 function npm(args, options) {
   const script = process.env.npm_execpath;
   return script?.endsWith('.js')
@@ -73,8 +73,8 @@ function runSuites() {
 }
 
 /**
- * Packs every package into `folder`, the core first, which builds all. The facts about a tarball are what npm reports as
- * JSON, after whatever the build prints.
+ * Packs every package into `folder`, the core first, which builds all of them. npm reports a tarball's facts as JSON,
+ * after the build's output.
  */
 function packAll(folder, built) {
   return packageFolders().map((cwd) => {
@@ -109,13 +109,13 @@ function validatePackage({ name, tarball, unpacked }) {
   const missing = Object.entries(resolved).filter(([, ok]) => !ok);
   const problems = [...publint, ...types, ...missing.map(([place]) => `${place}: no types`)];
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  return `${name}: publint and are-the-types-wrong: nothing, ${Object.keys(resolved).length} ways to import`;
+  return `${name}: publint and are-the-types-wrong found no problems, ${Object.keys(resolved).length} ways to import`;
 }
 
 /**
- * The packages that an install of the core brings, from the lock file. In a copy of the manifest without the rest, because
- * `npm sbom --omit dev` in this folder also leaves out dependencies that a development dependency needs too. Peers are
- * the user's own.
+ * Writes an SBOM of the packages that installing the core brings, from the lock file. Uses a reduced copy of the
+ * manifest, because `npm sbom --omit dev` in this folder also omits dependencies that a development dependency needs.
+ * Peer dependencies belong to the user.
  */
 function writeSbom(folder) {
   const place = path.join(folder, 'sbom', manifest.name);
@@ -131,7 +131,7 @@ function writeSbom(folder) {
   });
   const listed = new Set(JSON.parse(text).components.map((one) => one.name));
   const lacking = Object.keys(dependencies).filter((one) => !listed.has(one));
-  if (lacking.length > 0) throw new Error(`the list of packages lacks ${lacking.join(', ')}`);
+  if (lacking.length > 0) throw new Error(`the SBOM does not contain ${lacking.join(', ')}`);
   const file = path.join(folder, `${name}-${version}.cdx.json`);
   fs.writeFileSync(file, text);
   return `CycloneDX, ${listed.size} packages\n${file}`;
@@ -146,7 +146,7 @@ function checkProvenance() {
   return 'publishConfig.provenance and repository are set';
 }
 
-/** Runs a step and prints its result; undefined when it failed or when a step that it needs has. */
+/** Runs a step and prints its result. Returns undefined if it failed, or if a step that it needs failed. */
 function step(name, action) {
   try {
     const result = action();
@@ -170,7 +170,7 @@ function main() {
   const dryRun = args['dry-run'];
   if (!dryRun && !canAttest(process.env)) {
     step('publish', () => {
-      throw new Error('refused: this is no pipeline with an identity for provenance; use --dry-run here');
+      throw new Error('refused: this is not a pipeline with an identity for provenance. Use --dry-run here');
     });
     return;
   }
@@ -203,12 +203,12 @@ function main() {
   else step('publish', () => publish(plan, packed));
 }
 
-/** Only of a release whose every step was ok. */
+/** Publishes a release if every step succeeded. */
 function publish(plan, packed) {
   if (process.exitCode === 1) throw new Error('refused: a step failed');
   if (!plan.prepared)
     throw new Error(`refused: set the version ${plan.version} and its section in CHANGELOG.md first`);
-  // The core first: the companions name it.
+  // The core first, because the companions depend on it.
   for (const { tarball } of packed)
     npm(['publish', '--provenance', '--ignore-scripts', tarball], { stdio: 'inherit' });
   return packed.map(({ name }) => `${name} ${plan.version}`).join(', ');
@@ -219,15 +219,15 @@ function printNext(plan) {
   const { version, prepared } = plan;
   if (!prepared) {
     console.log(
-      `\nThe commit of the release: "## Unreleased" of CHANGELOG.md becomes "## ${version} - DATE",`,
+      `\nFor the release commit: rename "## Unreleased" in CHANGELOG.md to "## ${version} - DATE", run`,
     );
     console.log(
-      `npm version ${version} --no-git-tag-version --workspaces --include-workspace-root, the same version`,
+      `npm version ${version} --no-git-tag-version --workspaces --include-workspace-root, set the same version`,
     );
-    console.log('in src/domain/names.ts and wherever a package.json names a package of ours,');
-    console.log('and golden histories as in CONTRIBUTING.md.');
+    console.log('in src/domain/names.ts and wherever a package.json names one of our packages,');
+    console.log('and update golden histories as CONTRIBUTING.md describes.');
   }
-  console.log(`\nThen, in the pipeline of the repository: npm run release -- --version ${version}`);
+  console.log(`\nThen, in the repository's pipeline: npm run release -- --version ${version}`);
 }
 
 try {

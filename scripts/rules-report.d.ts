@@ -5,7 +5,7 @@ export interface Rule {
   readonly section: string;
 }
 
-/** One test that a run came across; `status` is jest's own word, or `not run` for a title in a source only. */
+/** One test that a run found. `status` is jest's, or `not run` for a title that is only in a source. */
 export interface RanTest {
   readonly title: string;
   readonly status: string;

@@ -1,5 +1,5 @@
 'use strict';
-// The pure part of the rules report: the table of rules, the titles of the tests that really ran, and what is missing.
+// The pure part of the rules report: the table of rules, the titles of the tests that ran, and the gaps.
 
 /** @param {string} markdown Text of docs/contract-rules.md. */
 function parseRules(markdown) {
@@ -10,7 +10,7 @@ function parseRules(markdown) {
     .map(([, id, rule, section]) => ({ id, rule, section }));
 }
 
-/** Rule ids in a title: `[C7.1]` never matches `[C7.10]`. */
+/** Returns the rule ids in a title. `[C7.1]` never matches `[C7.10]`. */
 function idsIn(title) {
   return [...title.matchAll(/\[(C\d[^\]\s]*)\]/g)].map((match) => match[1]);
 }
@@ -29,7 +29,7 @@ function makeReport(rules, files) {
     }
   }
   const rows = [...known.values()];
-  // A failed or skipped test does not prove anything, and beside a failed one no passed one does either.
+  // A failed or skipped test proves nothing. If one test fails, a passed one proves nothing either.
   const gaps = rows.filter(
     ({ tests }) =>
       !tests.some(({ status }) => status === 'passed') || tests.some(({ status }) => status === 'failed'),
@@ -37,7 +37,10 @@ function makeReport(rules, files) {
   return { rows, gaps, unknown };
 }
 
-/** Results of one run on top of older ones: a file that ran replaces its part, a filtered run only what it ran. */
+/**
+ * Merges one run's results into older ones. A file that ran replaces its part; a filtered run replaces only what it
+ * ran.
+ */
 function mergeResults(older, ran, { full, filtered }) {
   if (full) return ran;
   const merged = { ...older };
@@ -54,8 +57,8 @@ function mergeResults(older, ran, { full, filtered }) {
 }
 
 /**
- * Every text in a test's source that names a rule: titles as they are written, before `it.each` fills them in. Line by
- * line, because an apostrophe in a comment would otherwise turn all that follows inside out.
+ * Returns every text in a test's source that names a rule: titles as written, before `it.each` fills them in. Reads
+ * line by line, because an apostrophe in a comment would otherwise invert all quotes after it.
  */
 function titlesIn(source) {
   return source
@@ -65,7 +68,7 @@ function titlesIn(source) {
     .filter((text) => idsIn(text).length > 0);
 }
 
-/** Results together with the titles in the sources that no result belongs to; their status is `not run`. */
+/** Returns the results together with the titles in sources without a result, with status `not run`. */
 function withNotRun(files, sources) {
   const all = { ...files };
   for (const [file, source] of Object.entries(sources)) {
@@ -79,17 +82,17 @@ function withNotRun(files, sources) {
   return all;
 }
 
-/** What `it.each` and template texts replace. */
+/** Placeholders of `it.each` and of template texts. */
 const PLACEHOLDER = /%[sdifjop#]|\$\{[^}]*\}|\$[\w.]+/;
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Whether a text names the rule: C7.1 is not named by C7.10, nor C4.4 by C4.4a. */
+/** Whether a text names the rule: C7.10 does not name C7.1, and C4.4a does not name C4.4. */
 function namesRule(text, id) {
   return new RegExp(`(?<![\\w.])${escaped(id)}(?![0-9a-z]|\\.[0-9])`).test(text);
 }
 
-/** Ids like the one that does not exist, at most six: those that begin with it, then those a character away. */
+/** Returns at most six ids similar to a nonexistent one: those that begin with it, then those one character away. */
 function nearIds(wrong, ids) {
   const asked = wrong.toUpperCase();
   const longer = ids.filter((id) => id.toUpperCase().startsWith(asked));
@@ -97,7 +100,7 @@ function nearIds(wrong, ids) {
   return [...new Set([...longer, ...similar])].slice(0, 6);
 }
 
-/** Number of characters to change, add or remove. */
+/** Returns the number of characters to change, add or remove. */
 function distance(from, to) {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i += 1) {
@@ -109,7 +112,7 @@ function distance(from, to) {
   return row[to.length];
 }
 
-/** What is missing, one line each. */
+/** Returns the problems, one line each. */
 function problemLines({ gaps, unknown }) {
   return [
     ...gaps.map(({ id, rule, tests }) => {

@@ -1,6 +1,6 @@
 'use strict';
-// `npm run rules`: rule → tests → result of the runs so far; exits 1 on a gap.
-// `npm run rules -- ID …`: the rule, its tests and the files that name it; exits 1 without a test or with a failed one.
+// `npm run rules`: prints rule → tests → result of the runs so far. Exits with 1 if there is a gap. `npm run rules --
+// ID …`: prints the rule, its tests and the files that name it. Exits with 1 if it has no test or a failed one.
 const fs = require('node:fs');
 const path = require('node:path');
 const { makeReport, namesRule, nearIds, parseRules, problemLines, withNotRun } = require('./rules-report');
@@ -14,13 +14,13 @@ function readResults() {
     return JSON.parse(fs.readFileSync(resultsFile, 'utf8')).files;
   } catch {
     console.error(
-      'No test results yet: run the tests first (npm test, or some files of it with npx jest).\n',
+      'No test results yet. Run the tests first (npm test, or individual files with npx jest).\n',
     );
     return {};
   }
 }
 
-/** Text by path of every file below a folder, or of the file itself. */
+/** Returns the texts of all files in a folder, or of the file itself, by path. */
 function textsOf(place, ending) {
   const start = path.join(root, place);
   const isFile = fs.statSync(start).isFile();
@@ -84,8 +84,8 @@ if (asked.length > 0) {
       );
       console.error(
         near.length === 0
-          ? `${name}: no such rule; docs/contract-rules.md has them all`
-          : `${name}: no such rule; near it: ${near.join(', ')}`,
+          ? `${name}: no such rule. docs/contract-rules.md lists all rules`
+          : `${name}: no such rule. Similar: ${near.join(', ')}`,
       );
     } else printRule(row, texts);
     const proofs = row?.tests.filter(({ status }) => status === 'passed' || status === 'not run') ?? [];

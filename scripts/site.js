@@ -1,8 +1,8 @@
 'use strict';
-// `npm run site [-- --out FOLDER]`: all pages of docs/ and the reference of all exports, made of their docstrings, as static
-// files with a search, in out/site. `npm run site -- --check`: writes nothing. Both exit with 1 for an export, a method or a
-// property without a docstring, a link that leads nowhere, and a type that an export needs but that is neither exported nor in
-// api-unexported.json.
+// `npm run site [-- --out FOLDER]`: writes all pages of docs/ and a reference of all exports, from their docstrings, as
+// static files with a search, to out/site. `npm run site -- --check`: writes nothing. Both exit with 1 for an export,
+// method or property without a docstring, a broken link, or a type that an export needs but that is neither exported
+// nor in api-unexported.json.
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 const { name } = require('../package.json');
@@ -11,7 +11,7 @@ const { packageFolders, readManifest, ROOT: root } = require('./packages.js');
 
 const OUT = path.join(root, 'out', 'site');
 
-/** Source of each entry point that has types, with the name that users import. */
+/** The source of each entry point that has types, and the name that users import. */
 const entries = new Map(
   packageFolders().flatMap((folder) => {
     const { name: own, exports: subpaths } = readManifest(folder);
@@ -27,7 +27,7 @@ const OPTIONS = {
   entryPoints: [...entries.keys()],
   basePath: root,
   tsconfig: path.join(root, 'tsconfig.json'),
-  // `npm run types` finds errors of types.
+  // `npm run types` finds type errors.
   skipErrorChecking: true,
   name,
   includeVersion: true,
@@ -35,17 +35,17 @@ const OPTIONS = {
   projectDocuments: ['docs/*.md', 'docs/adr/*.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map(
     (place) => path.join(root, place),
   ),
-  // Links of the pages to sources lead to copies of them; a repository has no address yet.
+  // The pages' links to sources lead to copies, because the repository has no public address yet.
   disableGit: true,
   sourceLinkTemplate: '{path}',
   searchInDocuments: true,
-  // Its anchors are of other names than those that users import.
+  // Its anchors use other names than those that users import.
   includeHierarchySummary: false,
   searchInComments: true,
   excludePrivate: true,
   excludeExternals: true,
   validation: { invalidLink: true, notDocumented: true, notExported: true },
-  // Properties have a check of their own: `undocumentedProperties`.
+  // `undocumentedProperties` checks properties.
   requiredToBeDocumented: ['Module', 'Variable', 'Function', 'Class', 'Interface', 'TypeAlias', 'Method'],
   intentionallyNotExported: Object.values(unexported).flat(),
 };
@@ -54,7 +54,7 @@ async function main() {
   const { values } = parseArgs({
     options: { check: { type: 'boolean', default: false }, out: { type: 'string', default: OUT } },
   });
-  // It is ESM only.
+  // TypeDoc is ESM only.
   const { Application, OptionDefaults } = await import('typedoc');
   const app = await Application.bootstrap({
     ...OPTIONS,
@@ -64,7 +64,7 @@ async function main() {
   });
   const project = await app.convert();
   if (project === undefined) throw new Error('TypeDoc could not read the sources.');
-  // A module is found by the name that users import, not by its file.
+  // Names each module as users import it, not after its file.
   for (const module of project.children ?? []) {
     const file = module.sources?.[0]?.fileName;
     module.name = entries.get(file) ?? module.name;
@@ -83,8 +83,8 @@ async function main() {
 }
 
 /**
- * Properties of interfaces and classes without a docstring, but for those that can have one value only, such as the word
- * that names a variant. Fields of unnamed types are part of the docstring of what has them.
+ * Returns properties of interfaces and classes without a docstring, except those that can have only one value, such as
+ * a variant's name. Fields of unnamed types belong to their owner's docstring.
  */
 async function undocumentedProperties(project) {
   const { ReflectionKind } = await import('typedoc');
@@ -102,7 +102,7 @@ async function undocumentedProperties(project) {
     .map((property) => property.getFullName());
 }
 
-/** A property that is a function has its docstring at the signature. */
+/** Whether a property is a function, which has its docstring at the signature. */
 const isMethod = ({ type }) =>
   type?.type === 'reflection' && (type.declaration.signatures ?? []).some((one) => one.hasComment());
 

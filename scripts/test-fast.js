@@ -1,6 +1,6 @@
 'use strict';
-// `npm run test:fast [-- PATTERN … FLAGS]`: the tests that need neither a Temporal server nor a build. It ends with what
-// it left out; arguments are jest's own.
+// `npm run test:fast [-- PATTERN … FLAGS]`: runs the tests that need neither a Temporal server nor a build, then prints
+// what it left out. Arguments are passed to jest.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { leftOut } = require('../test/support/needs');

@@ -1,14 +1,14 @@
 'use strict';
-// `npm run verify:deep [-- NAME … | --list]`: the suites of test/proof at their large size, one after another, then the
-// mutation tests. Each has a limit of time, all together four hours. Exits 1 when a suite fails, is cut by its limit or
-// does not reach what proof/promises.json wants of it.
+// `npm run verify:deep [-- NAME … | --list]`: runs the test/proof suites at their large size, one after another, then
+// the mutation tests. Each has a time limit; together, the limits are four hours. Exits with 1 if a suite fails,
+// exceeds its limit or does not reach what proof/promises.json requires.
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { clearTimeout, setTimeout } = require('node:timers');
 const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = require('./proof-results');
 
-/** Minutes that each suite may take on two cores. */
+/** Time limit of each suite on two cores, in minutes. */
 const LIMITS = {
   'paid-log': 9,
   'create-model': 12,
@@ -37,17 +37,17 @@ const LIMITS = {
   mutation: 30,
 };
 
-/** For a suite that is not in the table yet. */
+/** Limit for a suite that is not in the table yet. */
 const OTHER_LIMIT = 5;
 
-/** Suites of several files, which run at once and add up what they count. */
+/** Suites of several files, which run concurrently and add up their counts. */
 const IN_PARTS = ['fuzz', 'properties'];
 
 function suiteOf(file) {
   return IN_PARTS.find((suite) => file.startsWith(`${suite}-`)) ?? file;
 }
 
-/** Suites that are there, in the order of the table, mutation last. */
+/** Returns the existing suites in table order, mutation last. */
 function suites() {
   const found = fs
     .readdirSync(path.join(ROOT, 'test', 'proof'))
@@ -68,7 +68,7 @@ function commandOf(name) {
   return [jest, '--runTestsByPath', `test/proof/${name}.test.ts`];
 }
 
-/** Runs one suite in a process group of its own, which its limit ends as a whole. */
+/** Runs one suite in its own process group, so that its time limit can end the whole group. */
 function run({ name, minutes }, out) {
   return new Promise((resolve) => {
     const started = Date.now();
@@ -84,7 +84,7 @@ function run({ name, minutes }, out) {
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // All of it has ended by itself.
+        // The whole group has already ended.
       }
     };
     const interrupted = () => {
@@ -100,7 +100,7 @@ function run({ name, minutes }, out) {
     child.once('exit', (code) => {
       clearTimeout(limit);
       clearTimeout(hard);
-      // What a cut suite has left behind: servers, workers.
+      // A suite that exceeded its limit may leave servers and workers behind.
       if (cut) end('SIGKILL');
       process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
       resolve({ cut, code, seconds: Math.round((Date.now() - started) / 1000) });
@@ -108,13 +108,13 @@ function run({ name, minutes }, out) {
   });
 }
 
-/** Where the stores of the tests are (TEST_STORES), and so in which folder test/support/proof.ts writes. */
+/** Where the tests' stores are (TEST_STORES), which determines the folder that test/support/proof.ts writes to. */
 const STORES = process.env['TEST_STORES'] ?? 'files';
 const SIZE = STORES === 'files' ? 'deep' : `deep-${STORES}`;
-/** These take the files of a journal away, or put older ones in their place. */
+/** These suites remove a journal's files or replace them with older ones. */
 const OF_FILES = ['kill-points/journals'];
 
-/** Takes away what an earlier run has left, so that only this one counts. */
+/** Removes an earlier run's results, so that only this run counts. */
 function forget(name, out) {
   const folder = path.join(out, SIZE);
   if (!fs.existsSync(folder)) return;
@@ -149,7 +149,7 @@ async function main(args) {
   const unknown = args.filter((name) => !all.some((suite) => suite.name === name));
   if (unknown.length > 0) {
     console.error(
-      `${unknown.join(', ')}: no such suite; there are ${all.map(({ name }) => name).join(', ')}.`,
+      `${unknown.join(', ')}: no such suite. Allowed: ${all.map(({ name }) => name).join(', ')}.`,
     );
     return 2;
   }
@@ -161,7 +161,7 @@ async function main(args) {
     forget(suite.name, out);
     const { cut, code, seconds } = await run(suite, out);
     const problems = [
-      ...(cut ? [`cut after ${suite.minutes} minutes`] : []),
+      ...(cut ? [`stopped after ${suite.minutes} minutes`] : []),
       ...(!cut && code !== 0 ? [`failed with exit code ${code}`] : []),
       ...lacksOf(suite.name, out),
     ];

@@ -1,8 +1,8 @@
 'use strict';
-// `npm run verify:temporal-postgres`: the end-to-end tests on a real Temporal server with PostgreSQL persistence, then a
-// campaign and single videos while that server and its database are killed. Wants a PostgreSQL (Debian's package
-// `postgresql`), and temporal-server and temporal-sql-tool on PATH or a Go toolchain that builds them once. A quarter of an
-// hour on two cores. Exits 1 when a test fails or the run does not reach what proof/promises.json wants of it.
+// `npm run verify:temporal-postgres`: runs the end-to-end tests on a real Temporal server with PostgreSQL persistence,
+// then a campaign and single videos while that server and its database are killed. Needs PostgreSQL (Debian's package
+// `postgresql`), and temporal-server and temporal-sql-tool on PATH, or a Go toolchain to build them once. Takes 15
+// minutes on two cores. Exits with 1 if a test fails or the run does not reach what proof/promises.json requires.
 const { spawn, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
@@ -11,7 +11,7 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 const SUITE = 'temporal-postgres';
 const E2E = 'test/e2e';
 
-/** It starts a server of its own, whose hint to continue as new is another one. */
+/** This test starts its own server, which suggests continue-as-new earlier. */
 const NOT_ON_IT = ['continue-as-new.test.ts'];
 
 function endToEndTests() {
@@ -19,7 +19,10 @@ function endToEndTests() {
   return names.filter((name) => !NOT_ON_IT.includes(name)).map((name) => `${E2E}/${name}`);
 }
 
-/** Fewer files at once than jest.config.js: this server takes twice the processor, and limits of seconds must not pass. */
+/**
+ * Fewer concurrent files than in jest.config.js: this server uses twice the CPU, and tests have limits of a few
+ * seconds.
+ */
 const FILES_AT_ONCE = 4;
 
 /** @returns the exit code; a signal counts as a failure */
@@ -34,7 +37,7 @@ function jest(files, env, config = 'jest.config.js') {
 }
 
 async function endToEnd() {
-  // What it requires is built by then.
+  // Required here, because it needs the build.
   const { startTemporalOnPostgres } = require('./stores/temporal-postgres.js');
   const server = await startTemporalOnPostgres({ say: (line) => console.log(line) });
   try {

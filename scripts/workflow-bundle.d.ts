@@ -1,2 +1,2 @@
-/** A bundle with an inline source map in the form in which it is shipped: half of the bytes, no place of this machine. */
+/** Returns a bundle with an inline source map in its shipped form: half the size, and without local paths. */
 export function shippedForm(bundle: string): Promise<string>;

@@ -1,14 +1,14 @@
 'use strict';
-// Bundles the workflow code for the package, so that workers of exactly this SDK start without bundling, and removes what
-// no worker reads of it: comments, white space, long names of local variables (ADR 24). Called by the build; does nothing
-// when the bundle is up to date.
+// Bundles the workflow code for the package, so that workers with exactly this SDK start without bundling. Removes what
+// workers do not read: comments, white space and long local variable names (ADR 24). Called by the build. Does nothing
+// if the bundle is up to date.
 const { Buffer } = require('node:buffer');
 const { randomUUID } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
-const NAMES_A_FOLDER = 'The bundle names a folder of this machine.';
+const NAMES_A_FOLDER = 'The bundle contains a path of this machine.';
 const SOURCE_MAP = '\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
 
 async function buildWorkflowBundle() {
@@ -22,17 +22,17 @@ async function buildWorkflowBundle() {
     logger: new DefaultLogger('ERROR'),
   });
   fs.mkdirSync(SHIPPED_BUNDLE, { recursive: true });
-  // First: a build that is killed between the two writes leaves no manifest of other code.
+  // Removed first, so that a build killed between the two writes does not leave a manifest for other code.
   fs.rmSync(path.join(SHIPPED_BUNDLE, 'manifest.json'), { force: true });
   write(path.join(SHIPPED_BUNDLE, 'workflows.js'), await shippedForm(code));
-  // Last: what has a manifest is whole.
+  // Written last, so that the bundle is complete if a manifest exists.
   write(path.join(SHIPPED_BUNDLE, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /**
- * A bundle in the form in which it is shipped: half of the bytes, and a source map that names no place of this machine.
- * No statement is changed, and functions and classes keep their names: stack traces show them, and errors are told apart
- * by them.
+ * Returns a bundle in its shipped form: half the size, and with a source map without local paths. Statements do not
+ * change, and functions and classes keep their names, because stack traces show them and errors are distinguished by
+ * them.
  */
 async function shippedForm(bundle) {
   const { transform } = require('@swc/core');
@@ -58,21 +58,24 @@ async function shippedForm(bundle) {
   return `${code.trimEnd()}${SOURCE_MAP}${Buffer.from(portable(JSON.parse(map))).toString('base64')}`;
 }
 
-/** The source map without the sources, which are published, and without any place of this machine. */
+/** Returns the source map without the sources, which are published, and without local paths. */
 function portable({ sourcesContent: _published, ...map }) {
   const sources = map.sources.map(publicName);
   if (sources.some((name) => name.includes(root))) throw new Error(NAMES_A_FOLDER);
   return JSON.stringify({ ...map, sources });
 }
 
-/** `node_modules/…` for packages, `temporal-media/…` for our own code; what the bundler made keeps its name. */
+/**
+ * Returns `node_modules/…` for packages and `temporal-media/…` for our own code. The bundler's own modules keep their
+ * names.
+ */
 function publicName(source) {
   const dependency = source.lastIndexOf('node_modules/');
   if (dependency >= 0) return source.slice(dependency);
   return source.startsWith(root) ? path.posix.join('temporal-media', source.slice(root.length)) : source;
 }
 
-/** Complete or absent, for workers that start meanwhile. */
+/** Writes a file atomically, because workers may be starting. */
 function write(file, text) {
   const draft = `${file}.${randomUUID()}`;
   fs.writeFileSync(draft, text);

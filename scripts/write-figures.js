@@ -1,6 +1,7 @@
 'use strict';
-// Writes docs/measured.md from bench/results: what each benchmark measured last, and the goals that it did not meet. The method
-// of each is in its notes in bench/results; bench/before has the design before this one. `--check` only compares.
+// Writes docs/measured.md from bench/results: what each benchmark last measured, and the goals that it did not meet.
+// Each method is in the notes in bench/results, and bench/before has the results of the previous design. `--check` only
+// compares.
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');
@@ -37,7 +38,7 @@ const MEANING = {
   'worker-start': 'From the call of `createMediaWorker` to pollers that the server shows.',
 };
 
-/** For who compares two runs, not for who reads the page. */
+/** Columns for comparing two runs, which the page does not show. */
 const HIDDEN = [
   'load',
   'database, MiB/h',
@@ -49,11 +50,11 @@ const HIDDEN = [
   'runs',
 ];
 
-/** The table without hidden columns; rows that differ only in their name are one. */
+/** Returns the table without hidden columns. Merges rows that differ only in their name. */
 function shownTable({ columns, rows }) {
   const shown = columns.flatMap((column, at) => (HIDDEN.includes(column) ? [] : [at]));
   const merged = new Map();
-  // Of rounds the median is enough.
+  // The median of the rounds is enough.
   const isMedian = rows.some(([name]) => name === 'median');
   for (const row of rows.filter(([name]) => !isMedian || !/^\d+$/.test(name))) {
     const [name, ...cells] = shown.map((at) => row[at]);
@@ -78,7 +79,7 @@ function sectionOf(name) {
   const head = (title) => `## ${name}\n\n\`npm run bench -- ${name}\`: ${title}. ${MEANING[name]}`;
   if (!fs.existsSync(file)) return `${head(require(path.join(FIGURES, name)).title)} It has no result yet.`;
   const { title, machine, table, goals = [], notes = [] } = JSON.parse(fs.readFileSync(file, 'utf8'));
-  // Which of the numbers are of another run.
+  // Notes about numbers from another run.
   const origin = notes.filter((note) => /commit [0-9a-f]{8}/.test(note));
   return [
     head(title),
@@ -108,7 +109,7 @@ function main(check) {
   const text = measuredPage();
   if (!check) return fs.writeFileSync(PAGE, text);
   if (fs.readFileSync(PAGE, 'utf8') === text) return;
-  console.error('docs/measured.md is older than bench/results: run node scripts/write-figures.js');
+  console.error('docs/measured.md does not match bench/results. Run node scripts/write-figures.js');
   process.exitCode = 1;
 }
 

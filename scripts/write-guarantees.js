@@ -1,6 +1,7 @@
 'use strict';
-// `npm run guarantees [-- --from FOLDER | --check]`: writes docs/guarantees.md from proof/promises.json, proof/rows.json and the
-// committed results of the suites. `--from` takes new results over first: the folder of test/support/proof.ts.
+// `npm run guarantees [-- --from FOLDER | --check]`: writes docs/guarantees.md from proof/promises.json,
+// proof/rows.json and the suites' committed results. `--from` first imports new results from the folder that
+// test/support/proof.ts wrote.
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');
@@ -16,7 +17,7 @@ const {
 
 const PAGE = path.join(ROOT, 'docs', 'guarantees.md');
 
-/** What a part of a suite has counted proves nothing: results that fall short stay where they are, and are told. */
+/** Imports complete results. A part of a suite proves nothing, so incomplete results are only reported. */
 function takeOver(from) {
   const proofs = suiteProofs(readPromises());
   for (const size of SIZES) {
@@ -31,7 +32,7 @@ function takeOver(from) {
         fs.writeFileSync(file, formatText(file, JSON.stringify({ v: 1, suite, size, counts })));
         continue;
       }
-      console.error(`not taken over: ${lacks.join('; ')}`);
+      console.error(`not imported: ${lacks.join('; ')}`);
       process.exitCode = 1;
     }
   }
@@ -40,10 +41,13 @@ function takeOver(from) {
 const number = (value) => value.toLocaleString('en-US');
 const fileLink = (file) => `[${path.posix.basename(file).replace('.test.ts', '')}](../${file})`;
 
-/** Figures of a suite that a line shows; proof/results has all of them. */
+/** Maximum number of a suite's figures that a line shows. proof/results has all of them. */
 const MOST_FIGURES = 4;
 
-/** `20,000 schedules: **0** failures`: what a suite has counted in its largest run. Failures that happened are told by their name. */
+/**
+ * Returns what a suite counted in its largest run: `20,000 schedules: **0** failures`. Failures that happened are
+ * named.
+ */
 function figuresOf({ suite, figures = [], zero = [] }, results) {
   if (suite === undefined) return '';
   const size = SIZES.findLast((one) => results[one].has(suite));
@@ -92,7 +96,7 @@ ${rows.map(({ row, where }) => `- ${row}: ${where.map(fileLink).join(', ')}`).jo
 `;
 }
 
-/** The page as it should be. */
+/** Returns the expected page. */
 function guaranteesPage() {
   const results = Object.fromEntries(SIZES.map((size) => [size, readResults(COMMITTED, size)]));
   return formatText(PAGE, page(readPromises(), results));
@@ -104,7 +108,7 @@ function main(args) {
   const wanted = guaranteesPage();
   if (!args.includes('--check')) return fs.writeFileSync(PAGE, wanted);
   if (fs.readFileSync(PAGE, 'utf8') === wanted) return;
-  console.error('docs/guarantees.md is not what its sources say: npm run guarantees');
+  console.error('docs/guarantees.md does not match its sources. Run npm run guarantees');
   process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
 'use strict';
-// Writes docs/openapi/{strict,compat}.json from the sandbox in lib (run `npm run build` first); a test compares them.
+// Writes docs/openapi/{strict,compat}.json from the sandbox in lib (run `npm run build` first). A test compares them.
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');

@@ -11,7 +11,7 @@ const PAGE = path.join(ROOT, 'docs', 'scale.md');
 const valuesOf = (name) =>
   JSON.parse(fs.readFileSync(path.join(ROOT, 'bench', 'results', `${name}.json`), 'utf8')).values;
 
-/** A video that takes two minutes, asked for every four seconds. */
+/** A video that takes two minutes and is polled every four seconds. */
 const POLLS = 30;
 const SECONDS = 120;
 const DAY = 86_400;
@@ -19,14 +19,14 @@ const DAY = 86_400;
 const PEAK = 5;
 const DAYS = [10_000, 100_000, 1_000_000];
 
-/** Of one poll tick, as test/budgets/events.test.ts asserts: a timer and an activity. */
+/** One poll tick, as test/budgets/events.test.ts asserts: a timer and an activity. */
 const EVENTS_OF_TICK = 11;
 const ACTIONS_OF_TICK = 2;
-/** Of a single video besides its ticks: start, create with its limit, download. The same test asserts the events. */
+/** A single video without its ticks: start, create with its limit, download. The same test asserts the events. */
 const ACTIONS_OF_VIDEO = 5;
 const EVENTS_OF_VIDEO = 25;
 
-/** Milliseconds of CPU, events, actions and bytes of one video. */
+/** Returns one video's CPU milliseconds, events, actions and bytes. */
 function costs() {
   const single = valuesOf('detection-lag').cost;
   const growth = valuesOf('growth').find(({ name }) => name === '1,000 videos, a workflow each');
@@ -94,7 +94,7 @@ function temporal({ single, campaign }) {
 }
 
 function stores(hosts) {
-  // Only of runs in whose window videos were created.
+  // Only runs that created videos in their window.
   const shared = hosts.filter((one) => one.hosts > 0 && one.createsPerSecond >= 1);
   if (shared.length === 0) return undefined;
   const most = (name) => Math.max(...shared.map((one) => one[name]));
@@ -189,7 +189,7 @@ function main(check) {
   const text = page();
   if (!check) return fs.writeFileSync(PAGE, text);
   if (fs.readFileSync(PAGE, 'utf8') === text) return;
-  console.error('docs/scale.md is not what bench/results say: node scripts/write-scale.js');
+  console.error('docs/scale.md does not match bench/results. Run node scripts/write-scale.js');
   process.exitCode = 1;
 }
 

@@ -1,2 +1,2 @@
-/** Every page that scripts/write-tables.js writes, by its name in docs, as it has to be. */
+/** Returns the expected text of every page that scripts/write-tables.js writes, by its name in docs. */
 export function pages(): { readonly [page: string]: string };

@@ -1,6 +1,6 @@
 'use strict';
-// Writes the pages and tables that say what went wrong and what to do, from lib (run `npm run build` first):
-// docs/errors.md whole, and the tables in docs/failures.md and docs/on-call.md. A test compares all of them.
+// Writes the pages and tables about errors and what to do, from lib (run `npm run build` first): all of docs/errors.md,
+// and the tables in docs/failures.md and docs/on-call.md. A test compares them.
 const fs = require('node:fs');
 const path = require('node:path');
 const { COMMAND_ERRORS, ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/shared/exit-codes.js');
@@ -12,7 +12,7 @@ const table = (head, rows) =>
 
 const isOfCommand = ({ type }) => type in COMMAND_ERRORS;
 
-/** The outcomes of a request with this code, whose rows are in docs/failures.md. */
+/** Returns the request outcomes with this code, whose rows are in docs/failures.md. */
 const outcomesOf = (code) =>
   ERROR_TYPES.filter((row) => row.exitCode === code && !isOfCommand(row))
     .map(({ type }) => `\`${type}\``)
@@ -39,10 +39,10 @@ ${table(
 )}
 `;
 
-/** A plan that was refused: nothing was sent, and the command that planned it says what to correct. */
+/** Matches refused plans: nothing was sent, and the planning command says what to correct. */
 const OF_PLANS = /^(no_|manifest_|budget_|mixed_|unpriced_)/;
 
-/** Rows with the same advice are one. */
+/** Merges rows with the same advice. */
 function byAdvice(rows) {
   const types = new Map();
   for (const [type, advice] of rows) types.set(advice, [...(types.get(advice) ?? []), `\`${type}\``]);
@@ -73,7 +73,9 @@ const TABLES = {
   ),
 };
 
-/** A page with each of its tables as the code has it: what stands between `<!-- table: NAME -->` and `<!-- end -->`. */
+/**
+ * Returns a page with each of its tables, between `<!-- table: NAME -->` and `<!-- end -->`, generated from the code.
+ */
 const withTables = (text) =>
   text.replace(
     /(<!-- table: (\w+) -->\n)[^]*?(<!-- end -->)/g,
@@ -83,7 +85,7 @@ const withTables = (text) =>
 const DOCS = path.resolve(__dirname, '..', 'docs');
 const read = (page) => fs.readFileSync(path.join(DOCS, page), 'utf8');
 
-/** Every page by its name, as it has to be. */
+/** Returns the expected text of every page, by name. */
 exports.pages = () => ({
   'errors.md': ERRORS,
   'failures.md': withTables(read('failures.md')),

@@ -9,7 +9,7 @@ to run.
 The session begins with the package installed (see the [README](../README.md#install)).
 `;
 
-/** The page of a recording: what was said, then the screen. */
+/** Returns a recording's page: the text of each step, then its screen. */
 function pageOf(recording) {
   const parts = recording.map(({ say, screen }) =>
     [say, '```console\n' + screen + '\n```'].filter((part) => part !== undefined).join('\n\n'),
@@ -17,7 +17,7 @@ function pageOf(recording) {
   return `${HEAD}\n${parts.join('\n\n')}\n`;
 }
 
-/** A page without what differs from run to run: two recordings of the same program are then equal. */
+/** Removes what differs from run to run, so that two recordings of the same program are equal. */
 function normalised(page) {
   return page
     .replace(/Using the Temporal (CLI|server).*/g, 'Using a Temporal server')

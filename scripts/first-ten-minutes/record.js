@@ -8,10 +8,10 @@ const { Terminal } = require('./terminal');
 
 const MAIN = path.resolve(__dirname, '..', '..', 'packages', 'cli', 'lib', 'main.js');
 const STEP_MS = 90_000;
-/** What the page shows instead of the folder in which the session really ran. */
+/** The page shows this folder instead of the one in which the session really ran. */
 const SHOWN_FOLDER = '/home/you/film';
 
-/** Types every step in a new folder and returns what was said and shown. */
+/** Types every step in a new folder and returns each step's text and screen. */
 async function record(onStep = () => undefined) {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'first-ten-minutes-')));
   const folder = path.join(root, 'film');
@@ -44,7 +44,10 @@ async function play(terminal, { window = 'work', type, until, press, kill }, fol
   return until === undefined ? terminal.untilPrompt(window, STEP_MS) : terminal.until(window, until, STEP_MS);
 }
 
-/** As after an installation: the command is on PATH, nothing of this machine's own settings leaks in. */
+/**
+ * Returns an environment like after an installation: the command is on PATH, and this machine's settings do not leak
+ * in.
+ */
 function environment(root) {
   const bin = path.join(root, 'bin');
   fs.mkdirSync(bin);
@@ -59,7 +62,7 @@ function environment(root) {
   return { HOME, PATH: `${bin}:${PATH}`, ...(TEMPORAL_CLI_PATH && { TEMPORAL_CLI_PATH }) };
 }
 
-/** SIGKILL for everything that `dev` of this folder runs, itself first: nothing is stopped in order. */
+/** Sends SIGKILL to `dev` in this folder and everything it runs, `dev` first, so that nothing shuts down gracefully. */
 function killAll(folder) {
   let state;
   try {
@@ -71,12 +74,12 @@ function killAll(folder) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // Already ended.
     }
   }
 }
 
-/** Killed processes let go of their files a moment later. */
+/** Removes the folder, with retries, because killed processes release their files a moment later. */
 async function removed(root) {
   for (let tries = 0; tries < 20; tries += 1) {
     try {

@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * What a new user does in the first ten minutes. A step says something, then types one command:
- * `until` awaits words on the screen instead of the prompt, `press` then presses a key, `kill` first ends everything.
+ * What a new user does in the first ten minutes. A step has a text and types one command. `until` waits for words on
+ * the screen instead of the prompt, `press` then presses a key, and `kill` first kills everything.
  */
 const STEPS = [
   {
@@ -10,7 +10,7 @@ const STEPS = [
     type: 'temporal-media doctor',
   },
   {
-    say: 'In one terminal, start a Temporal server, a sandbox of the service and a worker. The command keeps running.',
+    say: 'In one terminal, start a Temporal server, a sandbox for the service and a worker. The command keeps running.',
     window: 'dev',
     type: 'temporal-media dev',
     until: /--out out/,

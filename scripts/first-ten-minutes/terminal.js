@@ -8,7 +8,7 @@ const COLUMNS = 110;
 const ROWS = 50;
 const PROMPT = '$ ';
 
-/** Whether this machine can record at all. */
+/** Whether this machine can record. */
 function hasTmux() {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'ignore' });
@@ -18,7 +18,7 @@ function hasTmux() {
   }
 }
 
-/** Real terminals in a tmux server of their own: what is typed and shown is what a person types and sees. */
+/** Real terminals in a separate tmux server, with the input and output that a person would type and see. */
 class Terminal {
   #socket = `temporal-media-${process.pid}`;
 
@@ -37,7 +37,7 @@ class Terminal {
     await this.until(window, /^\$ ?$/m, 10_000);
   }
 
-  /** Empties the screen first, so that a screen is one command with all that it said. */
+  /** Types a command. Clears the screen first, so that a screen shows one command with all of its output. */
   async type(window, line) {
     await this.#tmux('send-keys', '-t', `first:${window}`, 'clear', 'Enter');
     while ((await this.screen(window, [])) !== '$') await delay(50);
@@ -50,7 +50,7 @@ class Terminal {
     await this.#tmux('send-keys', '-t', `first:${window}`, key);
   }
 
-  /** What the window has shown since it was emptied, long lines whole. */
+  /** Returns what the window has shown since it was cleared, with long lines unwrapped. */
   async screen(window, from = ['-S', '-']) {
     const { stdout } = await this.#tmux('capture-pane', '-p', '-J', ...from, '-t', `first:${window}`);
     return stdout
@@ -66,12 +66,13 @@ class Terminal {
     for (;;) {
       const screen = await this.screen(window);
       if (pattern.test(screen)) return screen;
-      if (Date.now() > end) throw new Error(`${pattern} did not come in ${timeoutMs / 1000} s:\n${screen}`);
+      if (Date.now() > end)
+        throw new Error(`${pattern} did not appear within ${timeoutMs / 1000} s:\n${screen}`);
       await delay(100);
     }
   }
 
-  /** Waits until the command is over: the prompt is back. */
+  /** Waits until the command has ended and the prompt is shown again. */
   async untilPrompt(window, timeoutMs) {
     return this.until(window, /\n\$$/, timeoutMs);
   }

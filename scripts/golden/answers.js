@@ -1,5 +1,5 @@
 'use strict';
-// Builders of what activities answer, for scripted cases. `name` is the case: its creation key and task id.
+// Builds activity results for scripted cases. `name` is the case, its creation key and its task id.
 
 const POLLING = { minSeconds: 3, maxSeconds: 4, firstPollSeconds: 1 };
 const ACCOUNT = 'default@00000000';
@@ -29,7 +29,7 @@ const created = (name, more = {}) => ({
   ...more,
 });
 
-/** Says which send of its key an answer is about, as the real activity does. */
+/** Adds which send of its key an answer is about, as the real activity does. */
 const inItsSend = (answer) => (activities, input) => activities.inItsSend(answer, input);
 
 const refusedForNow = (notBeforeMs) => (activities, input) =>

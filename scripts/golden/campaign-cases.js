@@ -1,6 +1,6 @@
 'use strict';
 /* global Buffer */
-// Campaigns with the real activities against the sandbox: the history of the parent and those of its batches.
+// Campaigns with the real activities against the sandbox: the histories of the parent and its batches.
 const { setTimeout: delay } = require('node:timers/promises');
 const { QUEUES } = require('./stage');
 
@@ -10,8 +10,8 @@ const videos = (count, prompt) =>
 const price = (rows) => ({ microUnits: rows * 100_000, currency: 'USD' });
 
 /**
- * One campaign: `act` does something to it while it runs, and says whether another run is the one to keep; `options` add to
- * those of its start.
+ * One campaign. `act` does something to it while it runs, and may return another run to record instead. `options` are
+ * additional start options.
  */
 function campaign(name, expect, rows, input = {}, act = undefined, options = {}) {
   return {
@@ -46,7 +46,7 @@ function campaign(name, expect, rows, input = {}, act = undefined, options = {})
   };
 }
 
-/** Batches that returned: others were ended with their campaign, or by hand. */
+/** Returns the batches that completed. Others were ended with their campaign or manually. */
 async function batchesOf(client, id) {
   const batches = [];
   for (let batch = 0; ; batch++) {
@@ -60,11 +60,12 @@ async function batchesOf(client, id) {
 async function until(handle, what) {
   for (const end = Date.now() + 60_000; ; await delay(200)) {
     if (what(await handle.query('campaign_state'))) return;
-    if (Date.now() > end) throw new Error(`${handle.workflowId}: it has not come to that`);
+    if (Date.now() > end)
+      throw new Error(`${handle.workflowId}: the campaign did not reach the expected state`);
   }
 }
 
-/** A person has its rows retried once `outcome` was the end of one of them. */
+/** Retries rows, as a person would, once one of them has ended with `outcome`. */
 const retryOnce = (outcome) => async (handle) => {
   await until(handle, ({ counts }) => counts[outcome] === 1);
   await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
@@ -82,7 +83,7 @@ const campaignCases = [
     concurrency: 8,
     eventsPerRun: 40,
   }),
-  // Batches that keep pace: tasks join a group that waits for its next poll, before and after a hand back.
+  // Batches at a steady pace: tasks join a group that waits for its next poll, before and after a hand back.
   campaign('runCampaign.steady', 'completed', videos(24, '[run:7s] a mill'), {
     concurrency: 12,
     eventsPerRun: 60,
@@ -92,7 +93,7 @@ const campaignCases = [
     rowsPerBatch: 12,
   }),
   campaign('runCampaign.budget-spent', 'completed', videos(12, '[run:1s] a lake'), { budget: price(5) }),
-  // What a batch has cost that is gone is asked of the journal, and its rows go to another one.
+  // The campaign reads a lost batch's cost from the journal and gives its rows to another batch.
   campaign(
     'runCampaign.batch-lost',
     'completed',
@@ -117,7 +118,7 @@ const campaignCases = [
       await retryOnce('failed')(handle);
     },
   ),
-  // The manifest is read again while rows are under way.
+  // The manifest is read again while rows are in progress.
   campaign(
     'runCampaign.resumed-beside',
     'completed',
@@ -125,7 +126,7 @@ const campaignCases = [
     { concurrency: 4, maxAttempts: 1 },
     retryOnce('failed'),
   ),
-  // As soon as rows that were refused are resumed like those that failed, when nobody names outcomes.
+  // Refused rows are resumed like failed ones if no outcomes are named.
   campaign(
     'runCampaign.resume-refused',
     'completed',
@@ -133,7 +134,7 @@ const campaignCases = [
     { concurrency: 4, maxAttempts: 1 },
     retryOnce('rejected'),
   ),
-  // What its batch has bought that was ended with it is looked up.
+  // What the terminated batch bought is looked up.
   campaign(
     'runCampaign.started-again',
     'completed',
@@ -145,7 +146,7 @@ const campaignCases = [
       return start();
     },
   ),
-  // Its book goes on.
+  // Its book continues.
   campaign(
     'runCampaign.followed',
     'completed',
@@ -156,7 +157,7 @@ const campaignCases = [
       return start({ previous: results, budget: price(6) });
     },
   ),
-  // An image call is open when the history of a batch is full.
+  // An image call is open when a batch's history is full.
   campaign(
     'runCampaign.images-to-the-end',
     'completed',

@@ -1,5 +1,5 @@
 'use strict';
-// Cases of creates of unknown fate that somebody, or the service's task records, settles.
+// Cases of unconfirmed creates that a person or the service's task records settle.
 const { setTimeout: delay } = require('node:timers/promises');
 const answers = require('./answers');
 const { fails } = require('./scripted-activities');
@@ -35,7 +35,7 @@ const declaredLost = {
   message: 'Declared lost.',
 };
 
-/** Updates are refused until the workflow waits for one. */
+/** Sends an Update, with retries, because Updates are refused until the workflow waits for one. */
 async function update(handle, name, argument) {
   for (const end = Date.now() + 60_000; ; await delay(100)) {
     try {

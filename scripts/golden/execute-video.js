@@ -1,15 +1,15 @@
 'use strict';
-// Workflows of a user, as golden histories know them: callers of the package's helpers. Replayed together with the
-// package's own workflows, so their commands may not change either.
+// A user's workflows in golden histories, which call the package's helpers. They are replayed together with the
+// package's own workflows, so their commands must not change either.
 const { workflowInfo } = require('@temporalio/workflow');
 const workflows = require('../../lib/workflows');
 
-/** Buys one video as a child and ends with its outcome. */
+/** Buys one video as a child and returns its outcome. */
 async function buyFilm(input) {
   return workflows.executeVideo(input, { taskQueue: workflowInfo().taskQueue });
 }
 
-/** Makes an image and edits it: the result of one step is the input of the next. */
+/** Makes an image and edits it: one step's result is the next step's input. */
 async function makePoster({ image, edit }) {
   const media = workflows.mediaActivities({ taskQueue: workflowInfo().taskQueue });
   const made = await media.generateImage(image);

@@ -1,5 +1,5 @@
 'use strict';
-// Cases of the other workflows with scripted activities, and continue-as-new.
+// Cases for the other workflows with scripted activities, and for continue-as-new.
 const answers = require('./answers');
 const { fails, hangs, silent } = require('./scripted-activities');
 const { scriptedCase: scripted } = require('./scripted-case');
@@ -83,7 +83,7 @@ const lost = (name) => ({
   message: 'The results could not be fetched.',
   billing: { estimate: 40_000, currency: 'USD', state: 'needs_review' },
 });
-/** Cancelled before any worker has it: the first workflow task sees the cancellation. */
+/** Canceled before any worker has it: the first workflow task sees the cancellation. */
 const cancelledEarly = (taskQueue) => ({
   taskQueue,
   act: async (handle, { startWorker }) => {

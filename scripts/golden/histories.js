@@ -6,10 +6,10 @@ const path = require('node:path');
 const GOLDEN = path.resolve(__dirname, '..', '..', 'test', 'golden');
 const MANIFEST = path.join(GOLDEN, 'manifest.json');
 
-/** Constant, so that no process id and no host name gets into a file. */
+/** Constant, so that files contain no process id or host name. */
 const IDENTITY = 'golden-recorder';
 
-/** Every run of a workflow, oldest first: a continue-as-new leads to the next one. */
+/** Returns every run of a workflow, oldest first. A continue-as-new leads to the next run. */
 async function fetchRuns(client, workflowId, firstRunId) {
   const runs = [];
   for (let runId = firstRunId; runId;) {
@@ -21,15 +21,18 @@ async function fetchRuns(client, workflowId, firstRunId) {
   return runs;
 }
 
-/** The text of a golden file. Stack traces name the recording machine's paths, and replay does not look at them. */
+/**
+ * Returns a golden file's text. Drops stack traces, which contain paths of the recording machine and which a replay
+ * ignores.
+ */
 function goldenText(history) {
-  // Recording runs the compiled workflows too; the list of recorded histories is read without them.
+  // Only recording needs the compiled code. The list of recorded histories is read without it.
   const { historyToJson } = require('../../packages/replay/lib/history-codec.js');
   const withoutPaths = (key, value) => (key === 'stackTrace' ? '' : value);
   return `${JSON.stringify(historyToJson(history), withoutPaths, 1)}\n`;
 }
 
-/** Name → SHA-256 of every history, of all releases and since. */
+/** Returns name → SHA-256 of every history, from all releases and since. */
 function recordedHistories() {
   return Object.assign({}, ...Object.values(readManifest()));
 }
@@ -39,13 +42,14 @@ function readManifest() {
 }
 
 /**
- * Adds files and their hashes to those that no release has yet. A name that is there already is an error: histories are
- * evidence of what released code did, and never change.
+ * Adds files and their hashes to the unreleased ones. An existing name is an error: histories are evidence of what
+ * released code did, and never change.
  */
 function addGolden(files) {
   const recorded = recordedHistories();
   const taken = Object.keys(files).filter((name) => name in recorded);
-  if (taken.length > 0) throw new Error(`Golden files are append-only: ${taken.join(', ')}`);
+  if (taken.length > 0)
+    throw new Error(`Golden files are append-only; these already exist: ${taken.join(', ')}`);
   const { unreleased = {}, ...releases } = readManifest();
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(path.join(GOLDEN, name), text);

@@ -26,7 +26,7 @@ function real(name, expect, input, options = {}) {
   };
 }
 
-/** Something else must have ended before: its outcome is the input. */
+/** Runs a workflow whose outcome is the input of a case. */
 async function outcomeOf(stage, workflowId, input) {
   const handle = await start(stage, workflowId, input);
   return handle.result();
@@ -106,7 +106,7 @@ const images = [
   real('editImage.rejected', 'rejected', IMAGE('nothing to edit', { images: [] })),
 ];
 
-/** A user's workflow and the child that it buys through. */
+/** A user's workflow, and the child through which it buys. */
 const callers = [
   {
     name: 'buyFilm.completed',

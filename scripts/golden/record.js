@@ -19,11 +19,11 @@ const CASES = [
   ...searchableCases,
   ...sharedCases,
 ];
-/** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
+/** Version of the workflow code's commands that a file shows. It stays in the name permanently. */
 const VERSION = 'v1';
 
 /**
- * Records the chosen cases at once, and writes each one that ended as it says.
+ * Records the chosen cases concurrently, and writes those that ended with the expected outcome.
  * @returns the exit code
  */
 async function record({ names }) {
@@ -36,7 +36,7 @@ async function record({ names }) {
   if (chosen.length === 0 || refused.length > 0) {
     const already = refused.map(({ name }) => name).join(', ');
     console.error(
-      already ? `Golden files are append-only, and there already: ${already}` : 'Nothing to record.',
+      already ? `Golden files are append-only; these already exist: ${already}` : 'Nothing to record.',
     );
     return refused.length > 0 ? 1 : 0;
   }
@@ -64,7 +64,7 @@ async function recordCase(one, stage) {
     const { handle, server, stem, firstRunId = handle.firstExecutionRunId, expect = one.expect } = execution;
     const outcome = await ended(handle);
     if (expect !== null && outcome !== expect)
-      throw new Error(`${stem} ended as ${outcome}, not as ${expect}`);
+      throw new Error(`${stem} ended with outcome ${outcome} instead of ${expect}`);
     const runs = await fetchRuns(server.client, handle.workflowId, firstRunId);
     runs.forEach((history, index) => {
       const run = runs.length > 1 ? `-run${index + 1}` : '';
@@ -74,11 +74,11 @@ async function recordCase(one, stage) {
   return files;
 }
 
-/** A workflow that hangs is a finding, not a reason to record for ever: the slowest case takes 2 minutes. */
+/** Limits the time of a case, so that a hanging workflow fails it. The slowest case takes 2 minutes. */
 async function inTime(one, recording) {
   let timer;
   const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${one.name} has not ended in time`)), 200_000);
+    timer = setTimeout(() => reject(new Error(`${one.name} did not end in time`)), 200_000);
   });
   try {
     return await Promise.race([recording, late]);

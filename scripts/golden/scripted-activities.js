@@ -4,9 +4,10 @@ const { ApplicationFailure, CancelledFailure } = require('@temporalio/common');
 const { Context } = require('@temporalio/activity');
 
 /**
- * Activities that answer what a case wrote down, one answer per call and the last one for ever. The history is made by
- * workflow code and a real server all the same; only what no service does on demand, or only after minutes, is scripted.
- * An answer is a value, `fails`, `silent` (no heartbeat: the worker seems lost) or `hangs` (until it is cancelled).
+ * Activities that return a case's answers, one per call, and repeat the last one indefinitely. Workflow code and a real
+ * server still produce the history. Only what a service does not do on demand, or does only after minutes, is scripted.
+ * An answer is a value, `fails`, `silent` (no heartbeat, so that the worker seems lost) or `hangs` (until it is
+ * canceled).
  */
 class ScriptedActivities {
   constructor() {
@@ -15,12 +16,12 @@ class ScriptedActivities {
     this.release = new AbortController();
   }
 
-  /** `answers`: activity type → list of answers. `name` is the creation key and the task id of the case. */
+  /** `answers`: activity type → list of answers. `name` is the case's creation key and task id. */
   add(name, answers) {
     this.scripts.set(name, answers);
   }
 
-  /** Lets everything that hangs end, so that a worker can stop. */
+  /** Ends everything that hangs, so that a worker can stop. */
   close() {
     this.release.abort();
   }
@@ -43,21 +44,21 @@ class ScriptedActivities {
 
   async answer(type, name, input) {
     const answers = this.scripts.get(name)?.[type];
-    if (answers === undefined) throw ApplicationFailure.nonRetryable(`No script for ${type} of ${name}`);
+    if (answers === undefined) throw ApplicationFailure.nonRetryable(`No script for ${type} in ${name}`);
     const count = this.calls.get(`${type} ${name}`) ?? 0;
     this.calls.set(`${type} ${name}`, count + 1);
     const answer = answers[Math.min(count, answers.length - 1)];
     return typeof answer === 'function' ? answer(this, input) : answer;
   }
 
-  /** The answer, about the next send of its key. */
+  /** Returns the answer for the next send of its key. */
   inItsSend(answer, { creationKey }) {
     const sendAttempt = this.calls.get(`sends ${creationKey}`) ?? 0;
     if (answer.sent) this.calls.set(`sends ${creationKey}`, sendAttempt + 1);
     return { ...answer, sendAttempt };
   }
 
-  /** Waits until the activity is cancelled or the recording ends, heartbeating or not. */
+  /** Waits until the activity is canceled or the recording ends, with or without heartbeats. */
   async wait({ heartbeats, limitMs = 3_600_000 }) {
     const { cancellationSignal, heartbeat } = heartbeats ? Context.current() : {};
     const beat = heartbeats ? setInterval(() => heartbeat(), 500) : undefined;
@@ -74,7 +75,7 @@ const fails = () => {
 };
 const silent = (activities) => activities.wait({ heartbeats: false });
 const hangs = (activities) => activities.wait({ heartbeats: true });
-/** Answers after a while, so that something else can happen meanwhile. */
+/** Answers after a delay, so that something else can happen first. */
 const after = (limitMs, value) => async (activities, input) => {
   await activities.wait({ heartbeats: true, limitMs });
   return typeof value === 'function' ? value(activities, input) : value;

@@ -5,14 +5,15 @@ const { QUEUES } = require('./stage');
 const REQUEST = { model: 'cine-1', prompt: 'a paper boat on a lake', durationSeconds: 2, resolution: '480p' };
 
 /**
- * One golden case: `name` is `<workflow>.<case>`, `expect` the outcome that it must have ended with before it is
- * written. `run` gives the started handles by file stem.
+ * One golden case. `name` is `<workflow>.<case>`. The case is written only if it ended with the outcome `expect`. `run`
+ * returns the started handles by file stem.
  * @typedef {{ name: string, expect: string | null, run(stage: object): Promise<{ handle: object, server: object, stem: string, firstRunId?: string }[]> }} GoldenCase
  */
 
 /**
- * A case with scripted activities. `scriptFor(name)` tells what they answer; `options.input` adds to the workflow's
- * input, `options.start` to the start options, `options.act` does something to the running workflow.
+ * Returns a case with scripted activities. `scriptFor(name)` returns their answers, `options.input` adds to the
+ * workflow's input, `options.start` adds to the start options, and `options.act` does something to the running
+ * workflow.
  */
 function scriptedCase(name, expect, scriptFor, options = {}) {
   const type = name.slice(0, name.indexOf('.'));
@@ -34,7 +35,9 @@ function scriptedCase(name, expect, scriptFor, options = {}) {
   };
 }
 
-/** Waits until the history holds `count` events with these attributes: another process has no event to listen to. */
+/**
+ * Polls until the history has `count` events with these attributes, because another process cannot subscribe to events.
+ */
 async function untilEvent(handle, attributes, count = 1) {
   for (const end = Date.now() + 60_000; ; await delay(50)) {
     const { events = [] } = await handle.fetchHistory().catch(notStarted);
@@ -43,13 +46,13 @@ async function untilEvent(handle, attributes, count = 1) {
   }
 }
 
-/** A watcher is started some time after its video has named it. */
+/** Ignores a missing workflow: a watcher starts some time after its video names it. */
 function notStarted(error) {
   if (error.code !== NOT_FOUND) throw error;
   return {};
 }
 
-/** Of gRPC. */
+/** gRPC status. */
 const NOT_FOUND = 5;
 
 module.exports = { REQUEST, scriptedCase, untilEvent };

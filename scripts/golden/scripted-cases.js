@@ -7,7 +7,7 @@ const { created, running, completedRecord, downloaded, unchanged, unconfirmed, p
 const create = (...list) => ({ 'media.createVideo': list });
 const poll = (...list) => ({ 'media.pollVideos': list });
 const download = (...list) => ({ 'media.downloadVideo': list });
-/** The rest of a video that goes well. */
+/** The remaining answers for a video that completes. */
 const goesWell = { ...poll(running, completedRecord), ...download(downloaded) };
 
 const creates = [
@@ -63,7 +63,7 @@ const creates = [
       },
     },
   ),
-  // Its own create is lost before it could compare, the record is another run's, and it is cancelled meanwhile.
+  // Its own create is lost before it can compare, the record belongs to another run, and the workflow is then canceled.
   scripted(
     'generateVideo.cancelled-recorded-elsewhere',
     'cancelled',

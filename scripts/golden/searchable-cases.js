@@ -1,5 +1,5 @@
 'use strict';
-// Cases of workflows that were started with a search attribute, and keep them all up to date.
+// Cases of workflows that were started with a search attribute and keep all attributes up to date.
 const answers = require('./answers');
 const { SEARCH_ATTRIBUTES } = require('../../lib/domain/names');
 const { campaign } = require('./campaign-cases');
@@ -10,7 +10,7 @@ const { scriptedCase: scripted } = require('./scripted-case');
 const { created, running, unchanged, completedRecord, downloaded, unconfirmed } = answers;
 const goesWell = { 'media.pollVideos': [running, completedRecord], 'media.downloadVideo': [downloaded] };
 
-/** As the client starts a call of this model. */
+/** Start options with search attributes, as the client sets them. */
 const searchable = (facts) => ({
   typedSearchAttributes: Object.entries(facts).map(([name, value]) => {
     if (!SEARCH_ATTRIBUTES.includes(name)) throw new Error(`No search attribute ${name}`);
@@ -35,7 +35,7 @@ const searchableCases = [
     }),
     { start },
   ),
-  // Its outcome is taken back when a person has it sent again.
+  // Its outcome is removed when a person resubmits it.
   scripted(
     'generateVideo.searchable-resubmitted',
     'completed',
@@ -50,7 +50,7 @@ const searchableCases = [
       act: (handle) => update(handle, 'resubmit', WHO),
     },
   ),
-  // Its attributes are those of the next run, too.
+  // The next run keeps its attributes.
   scripted(
     'generateVideo.searchable-continued',
     'completed',

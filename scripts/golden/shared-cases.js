@@ -7,7 +7,7 @@ const { QUEUES } = require('./stage');
 
 const TASK_SCHEDULED = 'activityTaskScheduledEventAttributes';
 
-/** A pace of their own gives videos a watcher of their own; none of them takes so long. */
+/** A distinct pace gives videos their own watcher. No case runs long enough to slow down. */
 const apart = (hours) => ({ slowPolling: { after: `${hours} hours`, interval: '1 minute' } });
 
 /** Starts a video, does something once its watcher has polled it, and records both. */
@@ -25,7 +25,7 @@ function shared(name, expect, { prompt, act, watcherStem, ...input }) {
       const { watcher: watcherId } = await handle.query('video_state');
       const watcher = plain.client.workflow.getHandle(watcherId);
       await untilEvent(watcher, TASK_SCHEDULED);
-      // The run of now: a later one has the same id.
+      // The current run: a later run has the same workflow id.
       const { runId } = await watcher.describe();
       await act?.({ handle, watcher, client: plain.client });
       await handle.result();
@@ -134,7 +134,7 @@ const FAILED_TRY = {
   lives: true,
 };
 
-/** What a watcher says of a video that is finished. */
+/** A watcher's answer for a finished video. */
 function watched(state) {
   const { record } = answers.completedRecord.answers[0];
   return {
@@ -144,7 +144,7 @@ function watched(state) {
   };
 }
 
-/** In the place of the watcher's run: one that is full after a tick. @returns its run id */
+/** Replaces the watcher's run by one that is full after a tick. @returns its run id */
 async function continued(watcher, client) {
   const { input, watches } = await watcher.query('watch_snapshot');
   const { signaledRunId } = await client.workflow.signalWithStart('watchVideos', {

@@ -14,12 +14,12 @@ const { startSandboxProcess } = require('../../packages/sandbox/lib');
 const { IDENTITY } = require('./histories');
 const { ScriptedActivities } = require('./scripted-activities');
 
-/** Task queues of the recording: constants, because they stand in every history. */
+/** Task queues of the recording. They are constants because every history contains them. */
 const QUEUES = { real: 'golden', scripted: 'golden-scripted', late: 'golden-late', nobody: 'golden-nobody' };
 
 /**
- * Real servers (one of them suggests continue-as-new after a few events), the sandbox in its own process, a worker
- * with the real activities and one with scripted ones.
+ * Opens real servers (one of them suggests continue-as-new after a few events), the sandbox in its own process, a
+ * worker with the real activities and a worker with scripted ones.
  */
 async function openEnvironment() {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -71,7 +71,7 @@ async function openEnvironment() {
 }
 
 async function openServer({ dynamicConfig, workflowBundle, scripted, closing }) {
-  // TEMPORAL_ADDRESS must not lead to a server that others use, or to one that does not suggest what is asked for.
+  // TEMPORAL_ADDRESS must not lead to a shared server, or to one without this dynamic configuration.
   const env = { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_PROFILE: undefined };
   const searchAttributes = Object.fromEntries(SEARCH_ATTRIBUTES.map((name) => [name, 'Keyword']));
   const server = await startTemporalServer({ env, dynamicConfig, searchAttributes });
@@ -102,14 +102,14 @@ async function openServer({ dynamicConfig, workflowBundle, scripted, closing }) 
   };
 }
 
-/** Runs a worker; the returned function stops it and waits for its end. */
+/** Runs a worker. The returned function stops it and waits until it has ended. */
 function runUntilClosed(worker) {
   const ended = worker.run();
   ended.catch(() => undefined);
   return async () => {
     worker.shutdown();
     await ended.catch((error) => {
-      // Activities that were left hanging on purpose are given up with their worker.
+      // Activities that hang on purpose are abandoned with their worker.
       if (error?.name !== 'GracefulShutdownPeriodExpiredError') throw error;
     });
   };

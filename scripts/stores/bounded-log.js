@@ -1,10 +1,10 @@
 'use strict';
-// A log file that cannot fill a disk: a server that misses its database writes 28 MB a minute.
+// A log file that cannot fill a disk. A server that has lost its database writes 28 MB a minute.
 const fs = require('node:fs');
 
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** @returns a function that keeps a chunk in `file`: at most twice `maxBytes`, the older half in `file.1` */
+/** @returns a function that appends a chunk to `file`, at most twice `maxBytes` with the older half in `file.1` */
 function boundedLog(file, maxBytes = MAX_BYTES) {
   let size = 0;
   return (chunk) => {
@@ -17,7 +17,7 @@ function boundedLog(file, maxBytes = MAX_BYTES) {
   };
 }
 
-/** The last of it. */
+/** Returns the end of a log. */
 function endOfLog(file, bytes = 2_000) {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').slice(-bytes) : '';
 }

@@ -1,7 +1,7 @@
 'use strict';
 const net = require('node:net');
 
-/** A port of the loopback interface that nothing listens on now. */
+/** Returns a port of the loopback interface that is not in use. */
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

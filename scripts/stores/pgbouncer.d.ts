@@ -1,4 +1,4 @@
-/** A PgBouncer in transaction mode before a server; the user is always `media`. */
+/** A PgBouncer in transaction mode in front of a server. The user is always `media`. */
 export interface Pgbouncer {
   readonly url: string;
   readonly port: number;
@@ -6,7 +6,7 @@ export interface Pgbouncer {
   stop(): Promise<void>;
 }
 
-/** Null where this machine has none and cannot get one. */
+/** Returns null if this machine does not have PgBouncer and cannot get it. */
 export function findPgbouncer(): { readonly program: string; readonly env: NodeJS.ProcessEnv } | null;
 
 export function startPgbouncer(options: {

@@ -1,8 +1,8 @@
 'use strict';
-// A PgBouncer in transaction mode before a PostgreSQL server, for tests: it gives every transaction to another server
-// connection, and refuses what belongs to a session. Wants Debian's package `pgbouncer`; where that is not installed, it
-// is downloaded by apt and unpacked into a temporary folder, without being installed. Without either `findPgbouncer`
-// returns null, and the caller says what it skips.
+// A PgBouncer in transaction mode in front of a PostgreSQL server, for tests. It may give each transaction to another
+// server connection, and rejects session features. Uses Debian's package `pgbouncer`. If the package is not installed,
+// apt downloads it, and it is unpacked into a temporary folder without being installed. If neither works,
+// `findPgbouncer` returns null, and the caller prints what it skips.
 const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const net = require('node:net');
@@ -12,7 +12,7 @@ const { setTimeout: delay } = require('node:timers/promises');
 const { freePort } = require('./free-port');
 const { otherUser } = require('./postgres');
 
-/** The program and its environment: installed, else unpacked; null when this machine can get none. */
+/** Returns the program and its environment, installed or unpacked, or null if this machine cannot get it. */
 function findPgbouncer() {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin'];
   const installed = folders.map((folder) => path.join(folder, 'pgbouncer')).find((one) => fs.existsSync(one));
@@ -20,12 +20,12 @@ function findPgbouncer() {
   return unpacked();
 }
 
-/** `apt-get download` needs no rights; the program wants one library beside it. */
+/** Downloads and unpacks the program and the one library it needs. `apt-get download` does not need root. */
 function unpacked() {
   const dir = path.join(os.tmpdir(), `temporal-media-pgbouncer-${os.userInfo().uid}`);
   const program = path.join(dir, 'usr', 'sbin', 'pgbouncer');
   if (!fs.existsSync(program)) {
-    // Renamed when it is whole: two test files may do this at once.
+    // Renamed when complete, because two test files may do this concurrently.
     const fresh = fs.mkdtempSync(`${dir}.`);
     try {
       const quiet = { cwd: fresh, stdio: 'pipe', timeout: 60_000 };
@@ -42,20 +42,20 @@ function unpacked() {
   return { program, env: { ...process.env, LD_LIBRARY_PATH: libraryFolders(dir).join(':') } };
 }
 
-/** `usr/lib/x86_64-linux-gnu`, by the machine. */
+/** Returns library folders such as `usr/lib/x86_64-linux-gnu`, which depend on the machine. */
 function libraryFolders(dir) {
   const lib = path.join(dir, 'usr', 'lib');
   return fs.readdirSync(lib).map((name) => path.join(lib, name));
 }
 
 /**
- * Starts PgBouncer before this server. `settings` are further lines of its configuration.
+ * Starts PgBouncer in front of this server. `settings` are additional lines of its configuration.
  * @param {{ postgres: { port: number }, settings?: Record<string, string | number> }} options
  * @returns {Promise<{url: string, port: number, pid(): number, stop(): Promise<void>}>}
  */
 async function startPgbouncer({ postgres, settings = {} }) {
   const found = findPgbouncer();
-  if (found === null) throw new Error('No PgBouncer here: install the package "pgbouncer".');
+  if (found === null) throw new Error('PgBouncer is not installed. Install the package "pgbouncer".');
   const user = otherUser();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'temporal-media-pgbouncer-run-'));
   const port = await freePort();
@@ -68,7 +68,7 @@ async function startPgbouncer({ postgres, settings = {} }) {
     pool_mode: 'transaction',
     default_pool_size: 5,
     max_client_conn: 500,
-    // Asks a server that is gone again soon; the default is 15 seconds.
+    // Retries a lost server soon. The default is 15 seconds.
     server_login_retry: 1,
     ...settings,
   };

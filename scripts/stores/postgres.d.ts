@@ -1,23 +1,23 @@
-/** A PostgreSQL server of its own, on a free port of the loopback interface. */
+/** A separate PostgreSQL server, on a free port of the loopback interface. */
 export interface PostgresServer {
-  /** The user may do anything; there is no password. */
+  /** The user is a superuser without a password. */
   readonly url: string;
   readonly port: number;
   /** Its folder: `data`, `log`. */
   readonly dir: string;
   pid(): number;
-  /** SIGKILL of all its processes. */
+  /** Sends SIGKILL to all of its processes. */
   kill(): Promise<void>;
   /** Starts it again on the same port. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** Null where this machine has no PostgreSQL. */
+/** Returns null if this machine does not have PostgreSQL. */
 export function findPostgres(): string | null;
 
-/** For `spawn`: a user who is not root, where this is root. */
+/** Returns options for `spawn`: if this process runs as root, a user other than root. */
 export function otherUser(): { readonly uid?: number; readonly gid?: number };
 
 export function startPostgres(options?: {

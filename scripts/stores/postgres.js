@@ -1,7 +1,7 @@
 'use strict';
-// A PostgreSQL server of its own for tests, benchmarks and proofs: a new cluster in a temporary folder, on a free port
-// of the loopback interface, stopped and removed afterwards. Wants the programs of a PostgreSQL installation (Debian's
-// package `postgresql`); without them `findPostgres` returns null, and the caller says what it skips.
+// A separate PostgreSQL server for tests, benchmarks and proofs: a new cluster in a temporary folder, on a free port of
+// the loopback interface, stopped and removed afterwards. Needs the programs of a PostgreSQL installation (Debian's
+// package `postgresql`). Without them, `findPostgres` returns null, and the caller prints what it skips.
 const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
@@ -9,7 +9,7 @@ const path = require('node:path');
 const { setTimeout: delay } = require('node:timers/promises');
 const { freePort } = require('./free-port');
 
-/** The folder with `initdb` and `postgres`, newest version first; null when this machine has none. */
+/** Returns the folder with `initdb` and `postgres`, newest version first, or null if this machine has none. */
 function findPostgres() {
   const debian = '/usr/lib/postgresql';
   const versions = fs.existsSync(debian) ? fs.readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -21,7 +21,7 @@ function findPostgres() {
   return folders.find((folder) => folder !== '' && has(folder)) ?? null;
 }
 
-/** PostgreSQL refuses to run as root: then as the user of its package, or as nobody. */
+/** PostgreSQL refuses to run as root, so root runs it as the package's user or as nobody. */
 function otherUser() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -29,21 +29,22 @@ function otherUser() {
       const id = (flag) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
       return { uid: id('-u'), gid: id('-g') };
     } catch {
-      // The next one.
+      // Try the next user.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody".');
+  throw new Error('PostgreSQL does not run as root, and the users "postgres" and "nobody" do not exist.');
 }
 
 /**
- * Starts a new cluster. `settings` are further lines of its configuration (`max_connections`, `fsync`).
- * @returns {Promise<{url: string, port: number, dir: string, pid(): number, kill(): Promise<void>, start(): Promise<void>, stop(): Promise<void>}>}
- *   `kill` is SIGKILL of the whole server, `start` starts it again on the same port; `stop` ends it and removes the folder.
+ * Starts a new cluster. `settings` are additional lines of its configuration (`max_connections`, `fsync`).
+ * @returns {Promise<{url: string, port: number, dir: string, pid(): number, kill(): Promise<void>, start():
+ *   Promise<void>, stop(): Promise<void>}>} `kill` sends SIGKILL to the whole server, `start` restarts it on the same
+ *   port, and `stop` stops it and removes the folder.
  */
 async function startPostgres({ settings = {} } = {}) {
   const bin = findPostgres();
   if (bin === null)
-    throw new Error('No PostgreSQL here: install the package "postgresql" (initdb, postgres).');
+    throw new Error('PostgreSQL is not installed. Install the package "postgresql" (initdb, postgres).');
   const user = otherUser();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'temporal-media-postgres-'));
   if (user.uid !== undefined) fs.chownSync(dir, user.uid, user.gid);
@@ -80,14 +81,14 @@ async function startPostgres({ settings = {} } = {}) {
     }
   }
 
-  /** The postmaster and its children: a postmaster that is killed alone leaves them for a moment. */
+  /** Kills the postmaster and its children, which would otherwise briefly outlive it. */
   async function kill() {
     const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
     for (const pid of [child.pid, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended by itself.
+        // It has already ended.
       }
     }
     await ended;

@@ -1,24 +1,24 @@
-/** An S3 server of its own, on a free port of the loopback interface. */
+/** A separate S3 server, on a free port of the loopback interface. */
 export interface S3Server {
   readonly endpoint: string;
   readonly port: number;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** The variables with which the AWS SDK reaches it: `AWS_ENDPOINT_URL_S3`, `AWS_REGION` and the keys. */
+  /** The variables with which the AWS SDK connects to it: `AWS_ENDPOINT_URL_S3`, `AWS_REGION` and the keys. */
   readonly env: { readonly [name: string]: string };
   /** Its folder: `buckets/<bucket>/<key>`, `log`. */
   readonly dir: string;
   createBucket(name: string): Promise<void>;
   pid(): number;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, with what it had. */
+  /** Restarts it on the same port, with its data. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** The program, built where it must be; or why it cannot be had and what to install. */
+/** Returns the program, built if necessary, or why it is not available and what to install. */
 export function findS3(options?: {
   /** @default true */
   readonly build?: boolean;

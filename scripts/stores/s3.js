@@ -1,7 +1,7 @@
 'use strict';
-// An S3 server of its own for tests, benchmarks and proofs: Versity's gateway over a new temporary folder, on a free port
-// of the loopback interface, stopped and removed afterwards. It is found on PATH, where `go install` puts programs, or in
-// the cache of this package; else it is built into the cache once, which takes a minute and wants Go.
+// A separate S3 server for tests, benchmarks and proofs: Versity's gateway over a new temporary folder, on a free port
+// of the loopback interface, stopped and removed afterwards. The program is found on PATH, where `go install` puts
+// programs, or in this package's cache. Otherwise it is built into the cache once, which takes a minute and needs Go.
 const { execFileSync, spawn, spawnSync } = require('node:child_process');
 const { randomBytes } = require('node:crypto');
 const fs = require('node:fs');
@@ -30,7 +30,7 @@ function isProgram(file) {
   }
 }
 
-/** Where `go install` puts programs; nothing without Go. */
+/** Returns the folders where `go install` puts programs; empty without Go. */
 function goFolders() {
   const asked = spawnSync('go', ['env', '-json', 'GOBIN', 'GOPATH'], { encoding: 'utf8' });
   if (asked.status !== 0) return [];
@@ -40,8 +40,8 @@ function goFolders() {
 }
 
 /**
- * The program, built if it must be.
- * @returns {{path: string} | {path: null, reason: string}} a reason for a person where it cannot be had
+ * Returns the program, built if necessary.
+ * @returns {{path: string} | {path: null, reason: string}} a reason for people if it is not available
  */
 function findS3({ build = true, say = () => {} } = {}) {
   const cache = cacheFolder();
@@ -49,9 +49,12 @@ function findS3({ build = true, say = () => {} } = {}) {
   const found = [...onPath, ...goFolders(), cache].map((dir) => path.join(dir, PROGRAM)).find(isProgram);
   if (found !== undefined) return { path: found };
   const remedy = `install Go and run \`go install ${PACKAGE}\``;
-  if (!build) return { path: null, reason: `there is no S3 server here: ${remedy}` };
+  if (!build) return { path: null, reason: `no S3 server is installed: ${remedy}` };
   if (spawnSync('go', ['version']).status !== 0)
-    return { path: null, reason: `there is no S3 server here, and no Go to build one: ${remedy}` };
+    return {
+      path: null,
+      reason: `no S3 server is installed, and Go is not available to build one: ${remedy}`,
+    };
   try {
     return { path: buildInto(cache, say) };
   } catch (error) {
@@ -59,7 +62,10 @@ function findS3({ build = true, say = () => {} } = {}) {
   }
 }
 
-/** One process builds, the others wait: the folder of the build is the lock, and what it makes is moved in whole. */
+/**
+ * Builds the program in one process while others wait. The build folder is the lock, and the complete program is moved
+ * into the cache.
+ */
 function buildInto(cache, say) {
   fs.mkdirSync(cache, { recursive: true });
   const target = path.join(cache, PROGRAM);
@@ -88,7 +94,7 @@ function buildInto(cache, say) {
   }
 }
 
-/** A folder that is older than any build was left behind by a process that was killed. */
+/** Claims the build folder. A folder that is older than any build was left behind by a killed process. */
 function claim(lock) {
   try {
     fs.mkdirSync(lock);
@@ -102,11 +108,13 @@ function claim(lock) {
 }
 
 /**
- * Starts a new, empty server. `env` are the variables with which the AWS SDK reaches it; `dir` holds a folder for each
- * bucket in `buckets`, with a file for each object. With `accessLog` each request is a line of the file of that name.
+ * Starts a new, empty server. `env` are the variables with which the AWS SDK connects to it. `dir` contains a folder
+ * for each bucket in `buckets`, with a file for each object. With `accessLog`, each request is a line in the file at
+ * that path.
  * @returns {Promise<{endpoint: string, port: number, accessKey: string, secretKey: string, env: Record<string, string>,
- *   dir: string, accessLog: string, createBucket(name: string): Promise<void>, pid(): number, kill(): Promise<void>, start(): Promise<void>,
- *   stop(): Promise<void>}>} `kill` is SIGKILL, `start` starts it again on the same port; `stop` ends it and removes the folder.
+ *   dir: string, accessLog: string, createBucket(name: string): Promise<void>, pid(): number, kill(): Promise<void>,
+ *   start(): Promise<void>, stop(): Promise<void>}>} `kill` sends SIGKILL, `start` restarts it on the same port, and
+ *   `stop` stops it and removes the folder.
  */
 async function startS3({ say, accessLog = false } = {}) {
   const program = findS3({ say });
@@ -124,7 +132,7 @@ async function startS3({ say, accessLog = false } = {}) {
     AWS_ACCESS_KEY_ID: accessKey,
     AWS_SECRET_ACCESS_KEY: secretKey,
   };
-  /** Where the file system has no extended attributes, the server keeps its metadata in files of their own. */
+  /** If the file system has no extended attributes, the server stores its metadata in separate files. */
   let metadata = [];
   let child;
   let ended;
@@ -201,7 +209,7 @@ async function startS3({ say, accessLog = false } = {}) {
   };
 }
 
-/** Whether anything answers: without a signature the server refuses, which is an answer. */
+/** Whether the server answers. It refuses a request without a signature, which counts as an answer. */
 async function answers(endpoint) {
   try {
     await fetch(endpoint, { signal: AbortSignal.timeout(2_000) }).then((reply) => reply.arrayBuffer());

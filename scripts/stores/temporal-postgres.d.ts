@@ -4,25 +4,28 @@ export interface TemporalOnPostgres {
   readonly namespace: string;
   readonly version: string;
   readonly databasePort: number;
-  /** What the server says, at most 32 MiB with its predecessor beside it. */
+  /** The server's log, at most 32 MiB together with the previous file. */
   readonly logFile: string;
-  /** Of the server, and of the first process of the database. */
+  /** Process ids of the server and of the database's first process. */
   pids(): { readonly server: number; readonly database: number };
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   killServer(): Promise<void>;
-  /** SIGKILL of all processes of the database. */
+  /** Sends SIGKILL to all of the database's processes. */
   killDatabase(): Promise<void>;
-  /** On the same port and folder. Returns when it takes connections. */
+  /** Starts it on the same port and folder. Returns when it accepts connections. */
   startDatabase(): Promise<void>;
-  /** On the same ports; the database must run. Returns when it takes work. @throws Error with the end of its log */
+  /**
+   * Starts it on the same ports. The database must be running. Returns when it accepts work. @throws Error with the end
+   * of its log
+   */
   startServer(): Promise<void>;
-  /** Ends both and removes their folders. */
+  /** Stops both and removes their folders. */
   stop(): Promise<void>;
 }
 
-/** @throws Error where there is no PostgreSQL, or neither the programs of the server nor a Go toolchain */
+/** @throws Error if there is no PostgreSQL, or neither the server's programs nor a Go toolchain */
 export function startTemporalOnPostgres(options?: {
   readonly say?: (line: string) => void;
-  /** Values of the dynamic configuration, beside those of temporal-server-config.js. */
+  /** Dynamic configuration values, in addition to those in temporal-server-config.js. */
   readonly dynamicConfig?: Readonly<Record<string, unknown>>;
 }): Promise<TemporalOnPostgres>;

@@ -1,6 +1,6 @@
 'use strict';
-// A Temporal server with PostgreSQL persistence for proofs and benchmarks: a server and a database of its own on the
-// loopback interface, each of which can be killed and started again. Ended with this process, and removed by `stop`.
+// A Temporal server with PostgreSQL persistence for proofs and benchmarks: a separate server and database on the
+// loopback interface, each of which can be killed and restarted. Both end with this process, and `stop` removes them.
 const { execFile, spawn } = require('node:child_process');
 const { randomInt } = require('node:crypto');
 const { once } = require('node:events');
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const USER = 'media';
 const NAMESPACE = 'default';
 const DATABASES = { default: 'temporal', visibility: 'temporal_visibility' };
-/** 5 s on two cores; a busy machine gets more. */
+/** Startup takes 5 s on two cores. A busy machine gets more time. */
 const READY_MS = 120_000;
 const CALL_MS = 5_000;
 const RETRY_MS = 100;
@@ -31,9 +31,9 @@ const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 
 /**
- * Starts both and returns once the server takes work.
- * @param {{say?: (line: string) => void, dynamicConfig?: Record<string, unknown>}} [options] values beside those of
- *   temporal-server-config.js
+ * Starts both and returns once the server accepts work.
+ * @param {{say?: (line: string) => void, dynamicConfig?: Record<string, unknown>}} [options] values in addition to
+ * those in temporal-server-config.js
  */
 async function startTemporalOnPostgres({ say = () => undefined, dynamicConfig } = {}) {
   const programs = await findTemporalServer(say);
@@ -76,9 +76,9 @@ async function startTemporalOnPostgres({ say = () => undefined, dynamicConfig } 
   }
 }
 
-/** A PostgreSQL that does not outlive this process. */
+/** Starts a PostgreSQL server that does not outlive this process. */
 async function startDatabase() {
-  // Each store of the server has connections of its own, and its services have some more.
+  // Each of the server's stores has its own connections, and its services have some more.
   const postgres = await startPostgres({ settings: { max_connections: 200 } });
   let guardian = guard(postgres.pid());
   return {
@@ -111,7 +111,7 @@ async function makeSchema(sqlTool, port) {
   }
 }
 
-/** The files of a server, and the process that reads them; it has the same ports whenever it is started. */
+/** Writes a server's files and returns its process, which uses the same ports at every start. */
 async function prepareServer(program, dir, databasePort, dynamicConfig) {
   const ports = {};
   for (const name of SERVICES) ports[name] = { grpc: await lowPort(), membership: await lowPort() };
@@ -138,7 +138,7 @@ async function prepareServer(program, dir, databasePort, dynamicConfig) {
         cwd: dir,
         env: { PATH: process.env.PATH, HOME: dir },
         stdio: ['ignore', 'pipe', 'pipe'],
-        // Ctrl-C in a terminal ends those who use it first.
+        // Ctrl-C in a terminal then ends the server's users first.
         detached: true,
       });
       await once(child, 'spawn');
@@ -156,7 +156,10 @@ async function prepareServer(program, dir, databasePort, dynamicConfig) {
   };
 }
 
-/** The table of members has ports as SMALLINT, up to 32,767: those that an operating system gives out are too high. */
+/**
+ * Returns a free low port. The membership table stores ports as SMALLINT, up to 32,767, and ports assigned by the
+ * operating system are too high.
+ */
 async function lowPort() {
   for (;;) {
     const port = randomInt(10_000, 32_768);
@@ -175,13 +178,13 @@ async function registerNamespace(server) {
   });
 }
 
-/** Each service has a part in it: the frontend, matching, every shard of history, visibility. Leaves no trace. */
+/** Waits until every service answers: the frontend, matching, every history shard and visibility. Leaves no trace. */
 async function untilItTakesWork(server) {
-  await untilAnswered('take work', server, async (workflowService) => {
+  await untilAnswered('accept work', server, async (workflowService) => {
     const queue = { name: 'nobody', kind: 1 };
     await workflowService.describeTaskQueue({ namespace: NAMESPACE, taskQueue: queue, taskQueueType: 1 });
     await workflowService.countWorkflowExecutions({ namespace: NAMESPACE });
-    // So many ids that every shard has one.
+    // Enough ids that every shard has one.
     const ids = Array.from({ length: 8 * HISTORY_SHARDS }, (_, n) => `nobody-${n}`);
     await Promise.all(ids.map((workflowId) => isNowhere(workflowService, workflowId)));
   });
@@ -195,7 +198,7 @@ async function isNowhere(workflowService, workflowId) {
   }
 }
 
-/** Tries until the server has answered. @throws Error when it has ended, or has not answered after two minutes */
+/** Retries until the server has answered. @throws Error if it has exited, or has not answered after two minutes */
 async function untilAnswered(what, { address, isRunning, logFile }, ask) {
   for (const end = Date.now() + READY_MS; ;) {
     let connection;

@@ -1,23 +1,23 @@
 'use strict';
-// What a Temporal server on PostgreSQL is told: one process with all services, on the loopback interface only.
+// Configuration of a Temporal server on PostgreSQL: one process with all services, on the loopback interface only.
 
 /**
- * The sample of the server's repository has four. The number can never be changed afterwards; a production server has
- * some hundreds.
+ * The sample in the server's repository has four. The number can never be changed afterwards. A production server has
+ * hundreds.
  */
 const HISTORY_SHARDS = 4;
 
-/** The server starts only if the file with these is there. docs/operations.md gives the reasons. */
+/** The server starts only if the file with these values exists. docs/operations.md gives the reasons. */
 const DYNAMIC_CONFIG = {
-  // Else `temporal workflow pause` is refused.
+  // Otherwise `temporal workflow pause` is refused.
   'frontend.WorkflowPauseEnabled': true,
-  // Else a large campaign that was bought first delays a small one that was bought later.
+  // Otherwise a large campaign that started first delays a small one that started later.
   'matching.enableFairness': true,
-  // Lists of workflows: 10 a second unless told otherwise, for all who ask.
+  // Workflow lists: the default is 10 a second for all callers together.
   'frontend.namespaceRPS.visibility': 100,
 };
 
-/** Ports that {@link serverConfig} wants, by service. */
+/** The services for which {@link serverConfig} needs ports. */
 const SERVICES = ['frontend', 'history', 'matching', 'worker'];
 
 /** @returns the text of the dynamic configuration; JSON is YAML */
@@ -48,7 +48,7 @@ function serverConfig({ ports, databasePort, user, databases, dynamicConfigFile 
     rpc: { grpcPort: grpc, membershipPort: membership, bindOnLocalHost: true },
   });
   const config = {
-    // `info` has lines for every shard and every part of a queue.
+    // `info` logs lines for every shard and every queue partition.
     log: { stdout: true, level: 'warn' },
     persistence: {
       numHistoryShards: HISTORY_SHARDS,

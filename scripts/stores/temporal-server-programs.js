@@ -1,6 +1,6 @@
 'use strict';
-// The two programs of a Temporal server of one's own: the server, and the tool that makes its schema in a database. Both
-// from PATH, else from our cache, else built once with `go install`.
+// The two programs of a separate Temporal server: the server, and the tool that creates its schema in a database. Both
+// come from PATH or our cache, or are built once with `go install`.
 const { execFileSync } = require('node:child_process');
 const path = require('node:path');
 const { goInstall } = require('../../packages/testing/lib/temporal-server/download-server.js');
@@ -10,7 +10,7 @@ const {
   isExecutableFile,
 } = require('../../packages/testing/lib/temporal-server/server-source.js');
 
-/** The tool brings the schema of its own version: both are of one. */
+/** The tool contains its own version's schema, so both programs have the same version. */
 const VERSION = 'v1.32.1';
 const MODULE = 'go.temporal.io/server';
 
@@ -22,7 +22,7 @@ const PROGRAMS = {
     file: 'temporal-server',
   },
   sqlTool: {
-    name: 'the schema tool of the Temporal server',
+    name: "the Temporal server's schema tool",
     package: `${MODULE}/cmd/tools/sql@${VERSION}`,
     built: 'sql',
     file: 'temporal-sql-tool',
@@ -31,7 +31,7 @@ const PROGRAMS = {
 
 /**
  * @param {(line: string) => void} say progress; a build takes three minutes on two cores
- * @returns {Promise<{server: string, sqlTool: string, version: string}>} paths, and what the server calls its version
+ * @returns {Promise<{server: string, sqlTool: string, version: string}>} paths, and the version that the server reports
  */
 async function findTemporalServer(say) {
   const [server, sqlTool] = (await onPath()) ?? (await inCache(say));
@@ -40,7 +40,7 @@ async function findTemporalServer(say) {
   return { server, sqlTool, version };
 }
 
-/** Both or none: the schema of another version would not fit. */
+/** Returns both programs or null, because another version's schema would not match. */
 async function onPath() {
   const { server, sqlTool } = PROGRAMS;
   const found = await Promise.all([server, sqlTool].map(({ file }) => findOnPath(file, process.env)));
@@ -50,7 +50,7 @@ async function onPath() {
 async function inCache(say) {
   const cacheDir = path.resolve(cliCacheDir(process.env), '..', '..', 'server', VERSION);
   const files = [];
-  // One after the other: the second build takes most of its parts from the first.
+  // In sequence, because the second build reuses most of the first one's parts.
   for (const program of [PROGRAMS.server, PROGRAMS.sqlTool]) {
     const file = path.join(cacheDir, program.file);
     files.push((await isExecutableFile(file)) ? file : await goInstall(cacheDir, process.env, say, program));

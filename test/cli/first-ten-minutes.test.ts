@@ -16,7 +16,7 @@ inTerminals(
     const { stdout } = await run.catch((error: { stdout: string; stderr: string }) => {
       throw new Error(`${error.stdout}\n${error.stderr}`);
     });
-    expect(stdout).toContain('The page shows what the program says.');
+    expect(stdout).toContain("The page matches the program's output.");
   },
   300_000,
 );

@@ -107,11 +107,11 @@ describe('a suite falls short', () => {
   };
 
   it.each([
-    [undefined, ['s (change) has not run to its end']],
+    [undefined, ['s (change) has not finished a run']],
     [{ runs: 10, lost: 0 }, []],
     [{ runs: 9, lost: 0 }, ['s (change): 9 runs, not 10']],
     [{ runs: 10, lost: 1 }, ['s (change): 1 lost, not 0']],
-    [{ runs: 10 }, ['s (change) does not say how many lost']],
+    [{ runs: 10 }, ['s (change) does not report a count of lost']],
   ])('by %j', (counts, expected) => {
     expect(shortcomings(proof, counts, 'change')).toEqual(expected);
   });

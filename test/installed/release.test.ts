@@ -36,6 +36,6 @@ it('a dry run packs, validates and lists the package, and says what is left to d
 
 it('refuses to publish from anything but a pipeline with an identity', () => {
   const { code, out } = release('major');
-  expect(out).toMatch(/^failed {2}publish: refused: this is no pipeline/m);
+  expect(out).toMatch(/^failed {2}publish: refused: this is not a pipeline/m);
   expect(code).toBe(1);
 });

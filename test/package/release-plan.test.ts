@@ -72,7 +72,7 @@ describe('planRelease', () => {
   });
 
   it('refuses a package whose version is not that of the last section', () => {
-    expect(() => plan(FIXES, 'patch', '1.2.2')).toThrow('package.json says 1.2.2');
+    expect(() => plan(FIXES, 'patch', '1.2.2')).toThrow('package.json has version 1.2.2');
   });
 });
 

@@ -41,7 +41,7 @@ it('with results it prints them, and fails on a failed test', () => {
 
 it('an unknown id brings the near ones and exit code 1', () => {
   const { code, err } = rules('C4.4', 'C99');
-  expect(err).toContain('C4.4: no such rule; near it: C4.4a, C4.4b, C4.4c');
-  expect(err).toContain('C99: no such rule; docs/contract-rules.md has them all');
+  expect(err).toContain('C4.4: no such rule. Similar: C4.4a, C4.4b, C4.4c');
+  expect(err).toContain('C99: no such rule. docs/contract-rules.md lists all rules');
   expect(code).toBe(1);
 });

@@ -4,7 +4,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { COMMAND_ERRORS, ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/shared/exit-codes.js');
-const { CAMPAIGN_ADVICE, OUTCOME_ADVICE, SITUATIONS } = require('../lib/domain/advice.js');
+const { CAMPAIGN_ADVICE, SITUATIONS } = require('../lib/domain/advice.js');
 const { FAILURE_TABLE } = require('../lib/domain/failure-table.js');
 
 const table = (head, rows) =>
@@ -58,18 +58,12 @@ const TABLES = {
     ]),
   ),
   situations: table(
-    ['What holds', '`Safe to do` says'],
+    ['Situation', '`Safe to do` says'],
     Object.values(SITUATIONS).map(([, means, now]) => [means, now]),
   ),
   campaigns: table(
     ['Campaign', '`Safe to do` says'],
     byAdvice(Object.entries(CAMPAIGN_ADVICE).filter(([state]) => !OF_PLANS.test(state))),
-  ),
-  rows: table(
-    ['Row', 'What to do'],
-    byAdvice(
-      Object.entries(OUTCOME_ADVICE).flatMap(([type, [, row]]) => (row === undefined ? [] : [[type, row]])),
-    ),
   ),
 };
 

@@ -1,7 +1,6 @@
 'use strict';
-// Writes docs/measured.md from bench/results: what each benchmark last measured, and the goals that it did not meet.
-// Each method is in the notes in bench/results, and bench/before has the results of the previous design. `--check` only
-// compares.
+// Writes docs/measured.md from bench/results: the last result of each benchmark, and its goals. `notes` in bench/results
+// describe the method; bench/before contains results of the earlier design. `--check` only compares.
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');
@@ -12,33 +11,45 @@ const PAGE = path.join(ROOT, 'docs', 'measured.md');
 const FIGURES = path.join(ROOT, 'bench', 'figures');
 const RESULTS = path.join(ROOT, 'bench', 'results');
 
-/** What the numbers of a benchmark mean to a reader. */
+/** What each benchmark measures, and how to read its numbers. */
 const MEANING = {
-  'campaign-again': 'These are the seconds without purchases.',
+  'campaign-again':
+    'Terminates a campaign under load, restarts it immediately, and measures the seconds until it buys again.',
   'campaign-disturbed':
-    'A gap is the time from one poll of a task to its next, as the service sees it; 4 s are wanted.',
-  'campaign-rows': 'From the start of a campaign to its result, at most 2,000 in flight.',
+    'Measures gaps between polls while batches hand back their rows, one by one and then all together, and while some polls take 2 s. A gap is the time between two polls of a task, as seen by the service; the target is 4 s.',
+  'campaign-rows':
+    'Measures the cost per campaign row from the start of the campaign to its result, with at most 2,000 in flight. The last line is the first 100,000 rows of a million.',
   'campaign-scale':
-    'CPU per video includes its create, all polls and its download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
-  'campaign-throughput': 'One worker, server, database and sandbox share the machine.',
-  'detection-lag': 'The lag is from the end of a task at the service to its scheduled download.',
-  download: 'In brackets: the spread of the rounds.',
-  growth: 'Extrapolated from a minute. Fewer polls than wanted: the machine is full.',
-  'image-overhead': 'Most of it is the time in which the server hands out any activity.',
+    'Measures campaigns with many videos in flight at a 4 s interval. CPU per video includes its create, all polls and its download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
+  'campaign-throughput':
+    'Measures how many small videos per second are created, polled and downloaded with 10,000 in flight. One worker, server, database and sandbox share the machine.',
+  'detection-lag':
+    'Measures the time from the end of a task at the service until its download is scheduled, with 100 single videos in flight, and the CPU per poll.',
+  download:
+    'Downloads 1 GiB to disk with its SHA-256, against `curl | tee | openssl`. The range of the rounds is in parentheses.',
+  growth:
+    'Measures the growth of the database and of histories in a minute, extrapolated to an hour. If there are fewer polls than the target, the machine is saturated.',
+  'image-overhead':
+    'Compares an image call as an activity with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
   journal:
-    'What the journal adds to each paid call; bucket and database are on this machine, and a network comes on top, once for each request.',
-  'many-hosts': 'All processes share the cores, so the rate is what they reach together.',
+    'Measures what the journal adds to each paid call, against two bare requests to the same store. The bucket and the database are on this machine; a network adds its latency to each request.',
+  'many-hosts':
+    'Runs one campaign on two to eight workers with separate folders, the journal in PostgreSQL and artifacts in a bucket. All processes share the cores, so the rate is their joint limit.',
   polling:
-    'The lag is from the end of a task to the outcome with its file. Actions are starts, signals, timers and tries of activities. Empty: a workflow of two activities that do nothing.',
-  replay: 'Seconds, CPU and memory of `temporal-media replay FOLDER`.',
-  'temporal-postgres': 'With PostgreSQL, the CPU of the Temporal server on this page grows by these factors.',
-  upload: 'The copy of the file into the store is in the time and in the memory.',
+    'Compares own polling, shared polling and a campaign at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow of two empty activities. [How many videos](how-many-videos.md) lists the events and actions of a video.',
+  replay:
+    'Replays a thousand histories of 225 polls each with `temporal-media replay FOLDER`, and measures seconds, CPU and memory.',
+  'temporal-postgres':
+    'Compares the CPU per poll and per campaign row with PostgreSQL persistence and with the embedded server. With PostgreSQL, the server CPU on this page grows by these factors.',
+  upload:
+    "Measures memory while an image edit uploads 300 MB as multipart. The file's copy into the store is included.",
   'wire-faults':
-    'Accepted means made and paid for. The openai clients had a time-out of 2 s for each attempt and the other clients 20 s in all; this package ran with its defaults.',
-  'worker-start': 'From the call of `createMediaWorker` to pollers that the server shows.',
+    'Counts the creates that the server receives and accepts under eight wire faults. Accepted means created and paid for. The openai clients had a timeout of 2 s per attempt, and all other clients 20 s in total; this package ran with its defaults.',
+  'worker-start':
+    'Measures the time from the call of `createMediaWorker` until the server lists its pollers, with the shipped bundle and with bundling at start.',
 };
 
-/** Columns for comparing two runs, which the page does not show. */
+/** Columns for comparing two runs, which the page leaves out. */
 const HIDDEN = [
   'load',
   'database, MiB/h',
@@ -47,14 +58,18 @@ const HIDDEN = [
   'server + worker + sandbox, cores',
   'server + workers + bucket + database, cores',
   'ended per s',
+  'polls per row',
+  'full after, s',
+  'events + share of watcher',
+  'actions + share of watcher',
   'runs',
 ];
 
-/** Returns the table without hidden columns. Merges rows that differ only in their name. */
+/** Formats the table without hidden columns. Rows that differ only in their name are merged. */
 function shownTable({ columns, rows }) {
   const shown = columns.flatMap((column, at) => (HIDDEN.includes(column) ? [] : [at]));
   const merged = new Map();
-  // The median of the rounds is enough.
+  // The median represents all rounds.
   const isMedian = rows.some(([name]) => name === 'median');
   for (const row of rows.filter(([name]) => !isMedian || !/^\d+$/.test(name))) {
     const [name, ...cells] = shown.map((at) => row[at]);
@@ -65,7 +80,7 @@ function shownTable({ columns, rows }) {
   return markdownTable([shown.map((at) => columns[at]), ...merged.values()]).join('\n');
 }
 
-const goalText = ({ figure, value, unit, goal }) => `${figure} ${value} ${unit} (goal ${goal})`;
+const goalText = ({ figure, value, unit, goal }) => `${figure} is ${value} ${unit} (goal ${goal})`;
 
 function goalsLine(goals) {
   const unmet = goals.filter(({ met }) => !met);
@@ -76,13 +91,13 @@ function goalsLine(goals) {
 
 function sectionOf(name) {
   const file = path.join(RESULTS, `${name}.json`);
-  const head = (title) => `## ${name}\n\n\`npm run bench -- ${name}\`: ${title}. ${MEANING[name]}`;
-  if (!fs.existsSync(file)) return `${head(require(path.join(FIGURES, name)).title)} It has no result yet.`;
-  const { title, machine, table, goals = [], notes = [] } = JSON.parse(fs.readFileSync(file, 'utf8'));
-  // Notes about numbers from another run.
+  const head = `## ${name}\n\n${MEANING[name]}`;
+  if (!fs.existsSync(file)) return `${head} No result has been recorded yet.`;
+  const { machine, table, goals = [], notes = [] } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  // Notes that name a commit say which numbers come from another run.
   const origin = notes.filter((note) => /commit [0-9a-f]{8}/.test(note));
   return [
-    head(title),
+    head,
     shownTable(table),
     ...origin,
     [
@@ -96,9 +111,11 @@ function measuredPage() {
   const names = fs.readdirSync(FIGURES).sort();
   const text = `# Measured
 
-What each benchmark measured last on a machine with 2 cores and 24 GiB, beside its comparison from the same run. Nothing fails on such a
-figure. \`node scripts/write-figures.js\` writes this page from \`bench/results\`; \`notes\` there describe the method. For who plans a
-machine: [scale](scale.md). For what a video costs in a history: [figures](figures.md).
+The last result of each benchmark, with the comparison from the same run, on a machine with 2 cores and 24 GiB. \`npm run bench -- NAME\`
+repeats one. [scale](scale.md) sizes a machine, and [figures](figures.md) shows how much of a history a video takes.
+
+\`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method. Tests do not enforce these
+figures.
 
 ${names.map((file) => sectionOf(file.replace('.js', ''))).join('\n\n')}
 `;

@@ -1,5 +1,5 @@
 'use strict';
-// What a row costs in campaigns of 100 to 100,000 rows whose videos are ready at their first poll.
+// Cost per row in campaigns of 100 to 100,000 rows whose videos are ready at their first poll.
 const { loadavg } = require('node:os');
 const { setTimeout } = require('node:timers/promises');
 const { measureBareFlow } = require('../framework/bare-flow.js');
@@ -10,8 +10,8 @@ const { lookAtHistories, checkWork } = require('../framework/flow-look.js');
 const { residentBytes, watchMemory } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 
-const title = 'what a row of a campaign costs, from 100 to 100,000 rows, and the first 100,000 of a million';
-/** Rows that are bought, of as many unless `planned` are more. */
+const title = 'cost per campaign row, from 100 to 100,000 rows, and for the first 100,000 of a million';
+/** Rows that are bought; the campaign has as many rows unless `planned` is higher. */
 const SIZES = [
   { rows: 100 },
   { rows: 1_000 },
@@ -35,7 +35,7 @@ async function run(context) {
   return { server: measured[0].server, values: measured, table: table(measured), notes: NOTES };
 }
 
-/** What as many creates, polls and downloads a second cost without Temporal and without us. */
+/** Cost of the same rate of creates, polls and downloads without Temporal and this package. */
 async function withBare(context, one) {
   const { rowsPerSecond, polls } = one;
   const pollsPerSecond = rowsPerSecond * polls;
@@ -114,7 +114,7 @@ function table(measured) {
       'events, KiB of history per row',
       'KiB of database per row',
       'runs',
-      'worker after a tenth and at most, MiB',
+      'worker after 10% of rows / peak, MiB',
       'load',
     ],
     rows: measured.map((one) => [
@@ -134,11 +134,11 @@ function table(measured) {
 }
 
 const NOTES = [
-  `From the start of the campaign to its result, at most ${IN_FLIGHT.toLocaleString('en')} in flight; each size on a stack of its own.`,
-  'A small campaign pays for its start, its first poll after 4 s and its end; a large one for its rows.',
+  `Measured from the campaign's start to its result, with at most ${IN_FLIGHT.toLocaleString('en')} in flight. Each size has its own stack.`,
+  'In a small campaign the start, the first poll after 4 s and the end dominate; in a large one the rows.',
   BARE_NOTE,
-  'Runs are those of the campaign and its batches.',
-  'Of the million, all rows are planned, which is in its seconds, and it is left alone once so many videos are downloaded.',
+  'Runs include those of the campaign and of its batches.',
+  'All million rows are planned, which is part of the seconds; the campaign is abandoned after this many downloads.',
 ];
 
 module.exports = { title, run };

@@ -1,13 +1,13 @@
 'use strict';
-// Videos in flight: a workflow with a timer loop for each video, against campaigns.
+// Videos in flight: one workflow with a timer loop per video, against campaigns.
 const { measureFlow } = require('../framework/campaign-flow.js');
 const { BARE_NOTE, flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { measureNaive } = require('../framework/naive-flow.js');
 const { round } = require('../framework/statistics.js');
 
-const title = 'videos in flight: one workflow with a timer loop each, against campaigns, at a 4 s interval';
-/** Videos in flight, and how many end a second. The naive design is full long before the last two. */
+const title = 'videos in flight at a 4 s interval: one workflow per video against campaigns';
+/** Videos in flight, and how many end per second. The naive design is saturated long before the last two. */
 const SIZES = [
   { inFlight: 250, rate: 4 },
   { inFlight: 1_000, rate: 16 },
@@ -40,16 +40,16 @@ async function run(context) {
     table: flowTable(measured),
     goals: goals(measured),
     notes: [
-      'The gap is the time from one poll of a task to its next, as the sandbox saw it.',
-      'Each size on a server, a database, a sandbox and a worker of its own, all on this machine; videos end and begin all the time.',
-      'CPU of server and worker by video holds its create, all its polls and its download.',
+      'A gap is the time between two polls of a task, as seen by the sandbox.',
+      'Each size has its own server, database, sandbox and worker, all on this machine. Videos start and end all the time.',
+      'CPU per video includes the create, all polls and the download on server and worker.',
       BARE_NOTE,
-      'The load is the average of the last minute: above the number of cores, others were at work on this machine.',
+      'The load is the one-minute average. If it exceeds the number of cores, other processes were busy on this machine.',
     ],
   };
 }
 
-/** `BENCH_SIZES=250,1000` leaves the others out. */
+/** `BENCH_SIZES=250,1000` measures only these sizes. */
 function chosen() {
   const wanted = process.env.BENCH_SIZES?.split(',').map(Number);
   return wanted === undefined ? SIZES : SIZES.filter(({ inFlight }) => wanted.includes(inFlight));
@@ -66,15 +66,9 @@ function goals(measured) {
     if (one === undefined) continue;
     const name = inFlight.toLocaleString('en');
     const p95 = one.gaps.p95 === null ? Infinity : one.gaps.p95 / 1000;
-    found.push(goal(`p95 of the gap with ${name} in flight`, round(p95, 2), '<=', limit, 's'));
+    found.push(goal(`p95 gap with ${name} in flight`, round(p95, 2), '<=', limit, 's'));
     found.push(
-      goal(
-        `memory of the worker with ${name} in flight`,
-        round(one.peakBytes / 2 ** 20, 0),
-        '<=',
-        450,
-        'MiB',
-      ),
+      goal(`worker memory with ${name} in flight`, round(one.peakBytes / 2 ** 20, 0), '<=', 450, 'MiB'),
     );
     if (one.eventsPerVideo !== null)
       found.push(goal(`events per video with ${name} in flight`, round(one.eventsPerVideo), '<=', 12, ''));

@@ -1,14 +1,14 @@
 'use strict';
-// How many videos a second a campaign creates, polls and downloads with many in flight, and where that bends.
+// How many videos per second a campaign creates, polls and downloads with many in flight, until it falls behind.
 const { measureFlow } = require('../framework/campaign-flow.js');
 const { BARE_NOTE, flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { round } = require('../framework/statistics.js');
 
-const title = 'sustained create, poll and download of small videos a second, with 10,000 in flight';
+const title = 'small videos per second, created, polled and downloaded with 10,000 in flight';
 const IN_FLIGHT = 10_000;
 const RATES = [50, 100, 150, 200, 300];
-/** Below this share of what was offered the machine is past the knee. */
+/** Below this share of the offered rate, the machine is saturated. */
 const KEPT_UP = 0.95;
 
 async function run(context) {
@@ -31,20 +31,20 @@ async function run(context) {
     values: measured,
     table: flowTable(measured),
     goals: [
-      goal(`videos a second with ${inFlight.toLocaleString('en')} in flight`, round(most), '>=', 150, '/s'),
+      goal(`videos per second with ${inFlight.toLocaleString('en')} in flight`, round(most), '>=', 150, '/s'),
     ],
     notes: [
       best === undefined
-        ? 'Not even the lowest rate was kept up.'
-        : `The knee: ${best.rate}/s was kept up (at least ${KEPT_UP * 100} % of it), with a p95 of the gap of ${round((best.gaps.p95 ?? 0) / 1000, 2)} s.`,
+        ? 'The machine did not keep up with even the lowest rate.'
+        : `The machine kept up with ${best.rate}/s (at least ${KEPT_UP * 100} % of it), with a p95 gap of ${round((best.gaps.p95 ?? 0) / 1000, 2)} s.`,
       limitOf(measured.at(-1)),
       BARE_NOTE,
-      'Each rate on a server, a database, a sandbox and a worker of its own; videos have bytes of their own.',
+      'Each rate has its own server, database, sandbox and worker, and each video its own bytes.',
     ],
   };
 }
 
-/** `BENCH_RATES=150,200` takes only those. */
+/** `BENCH_RATES=150,200` measures only these rates. */
 function chosen() {
   return process.env.BENCH_RATES?.split(',').map(Number) ?? RATES;
 }
@@ -53,12 +53,12 @@ function keptUp({ rate, downloadsPerSecond }) {
   return downloadsPerSecond >= KEPT_UP * rate;
 }
 
-/** What was busiest at the last rate. */
+/** Describes what was busiest at the last rate. */
 function limitOf(one) {
   const parts = { server: one.serverCores, worker: one.workerCores, sandbox: one.sandboxCores };
   const [name, cores] = Object.entries(parts).sort(([, a], [, b]) => b - a)[0];
   const all = Object.values(parts).reduce((sum, cores) => sum + cores, 0);
-  return `At the last rate all of them took ${round(all, 2)} cores, the ${name} most: ${round(cores, 2)}. The load of the machine was ${round(one.load, 1)}.`;
+  return `At the last rate they used ${round(all, 2)} cores, of which the ${name} used most, ${round(cores, 2)}. The machine's load was ${round(one.load, 1)}.`;
 }
 
 module.exports = { title, run };

@@ -1,14 +1,14 @@
 'use strict';
-// How long after the service finished a video its workflow knows, with 100 single videos in flight; and what a poll
-// costs server and worker in CPU.
+// Time until a workflow knows that the service finished its video, with 100 single videos in flight, and the CPU that a
+// poll costs the server and the worker.
 const { setTimeout } = require('node:timers/promises');
 const { activityTimes } = require('../framework/history.js');
 const { startMediaStack } = require('../framework/media-stack.js');
 const { cpuMs } = require('../framework/process-usage.js');
 const { round, summary } = require('../framework/statistics.js');
 
-const title = 'detection lag against interval/2 with 100 single videos in flight; CPU per poll';
-/** What the polling profile of the model comes to: 3 to 5 s. */
+const title = 'detection lag with 100 single videos in flight, and CPU per poll';
+/** Mean interval of the model's polling profile, 3 to 5 s. */
 const INTERVAL_MS = 4_000;
 const MODEL = 'cine-1';
 
@@ -66,7 +66,7 @@ async function costOfPolls({ server, worker, sandbox }, windowMs) {
 /** From the time at which the sandbox shows `completed` to the command for the download in the workflow's history. */
 async function lagOf(stack, started, ballast) {
   const outcome = await started.result();
-  if (outcome.outcome !== 'completed') throw new Error(`A video came to ${outcome.outcome}.`);
+  if (outcome.outcome !== 'completed') throw new Error(`A video ended with outcome ${outcome.outcome}.`);
   await startVideo(stack, ballast, 600);
   const history = await stack.client.workflow.getHandle(started.workflowId).fetchHistory();
   const known = activityTimes(history, 'media.downloadVideo').scheduled;
@@ -116,27 +116,23 @@ function figures(lags, cost, { videos }) {
       pollsPerSecond: rate,
     },
     table: {
-      columns: ['figure', 'value', 'beside it'],
+      columns: ['figure', 'value', 'reference'],
       rows: [
         ['detection lag, p50', `${lag.p50} ms`, `interval/2 = ${half} ms, ratio ${ratio}`],
         ['detection lag, p95', `${lag.p95} ms`, `interval = ${INTERVAL_MS} ms`],
-        ...PARTS.map(([key, text]) => [
-          `of it: ${text}, p50`,
-          `${parts[key].p50} ms`,
-          `p95 ${parts[key].p95} ms`,
-        ]),
+        ...PARTS.map(([key, text]) => [`… ${text}, p50`, `${parts[key].p50} ms`, `p95 ${parts[key].p95} ms`]),
         ['CPU of the Temporal server per poll', `${round(cost.serverMsPerPoll)} ms`, `${rate} polls/s`],
         [
           'CPU of the worker per poll',
           `${round(cost.workerMsPerPoll)} ms`,
-          `${round(videos / (INTERVAL_MS / 1000))} polls/s wanted`,
+          `${round(videos / (INTERVAL_MS / 1000))} polls/s targeted`,
         ],
       ],
     },
     notes: [
-      `${videos} videos, a workflow each, polled every 3 to 5 s; those that end are replaced. ${lag.count} ends.`,
-      'The lag ends where the history schedules the download: the activity of the poll and the workflow task are in it.',
-      `CPU over ${cost.seconds} s in which nothing but polls happened.`,
+      `${videos} videos, each a workflow polled every 3 to 5 s. Finished ones are replaced; ${lag.count} finished.`,
+      'The lag ends when the history schedules the download, so it includes the poll activity and the workflow task.',
+      `CPU over ${cost.seconds} s with only polls.`,
     ],
   };
 }

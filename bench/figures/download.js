@@ -1,6 +1,6 @@
 'use strict';
-// A large video to disk with its SHA-256: our download activity against curl, tee and openssl, from the same server,
-// turn by turn.
+// Downloads a large video to disk with its SHA-256: our activity against curl, tee and openssl, from the same server,
+// in turns.
 const { spawnSync } = require('node:child_process');
 const { mkdir, rm } = require('node:fs/promises');
 const path = require('node:path');
@@ -11,10 +11,10 @@ const { cleanEnvironment } = require('../framework/media-stack.js');
 const { residentBytes, watchMemory } = require('../framework/process-usage.js');
 const { median, medianAndSpread, round } = require('../framework/statistics.js');
 
-const title = 'download of 1 GiB to disk with its SHA-256 against curl | tee | openssl';
+const title = 'downloading 1 GiB to disk with its SHA-256, against curl | tee | openssl';
 const MIB = 2 ** 20;
 const WARM_UP_BYTES = 8 * MIB;
-/** Without and with what our download does too: the bytes are on the disk before it says so. */
+/** Without and with the sync that our download also does before it reports success. */
 const PIPELINES = {
   curl: 'curl -s "$URL" | tee "$FILE" | openssl dgst -sha256',
   curlSync: 'curl -s "$URL" | tee "$FILE" | openssl dgst -sha256 && sync "$FILE"',
@@ -40,7 +40,7 @@ async function run({ scope, say, quick }) {
   return figures(measured, missing, bytes);
 }
 
-/** In a process of its own for each round: memory is compared with that before, after a small download to warm up. */
+/** Each round has its own process. Memory is compared with its value after a small warm-up download. */
 async function ourDownload(scope, url, folder, bytes) {
   await mkdir(folder);
   const env = { ...cleanEnvironment(), BENCH_URL: url, BENCH_FOLDER: folder };
@@ -81,7 +81,7 @@ function figures({ ours, curl, curlSync, growth }, missing, bytes) {
   return {
     values: { mebibytes: bytes / MIB, mibPerSecond: { ours, curl, curlSync }, growthMib: growth },
     table: {
-      columns: ['download', 'MiB/s', 'ratio, ours to it', 'growth of memory, MiB'],
+      columns: ['download', 'MiB/s', 'our speed relative to it', 'memory growth, MiB'],
       rows: [
         row('this package: verified, fsynced', ours, '', medianAndSpread(growth)),
         ...(compared ? [row('curl, tee, openssl', curl, ratio(curl), '')] : []),
@@ -90,11 +90,11 @@ function figures({ ours, curl, curlSync, growth }, missing, bytes) {
     },
     goals: [
       ...(compared ? [goal('throughput against curl, tee, openssl', ratio(curl), '>=', 0.9, 'x')] : []),
-      goal('growth of memory, highest round', grown, '<=', 64, 'MiB'),
+      goal('memory growth, worst round', grown, '<=', 64, 'MiB'),
     ],
     notes: [
-      `${ours.length} rounds of ${bytes / MIB} MiB, taking turns, from one server on loopback; in brackets the spread.`,
-      'Ours is one thread and waits for the disk; the pipeline is three processes and leaves the bytes to the page cache.',
+      `${ours.length} rounds of ${bytes / MIB} MiB, in turns, from one server on loopback. The spread is in parentheses.`,
+      'Our download is one thread and waits for the disk. The pipeline is three processes and leaves the bytes in the page cache.',
       ...(compared ? [] : [`Not compared: ${missing.join(', ')} not installed.`]),
     ],
   };

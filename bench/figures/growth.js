@@ -1,5 +1,5 @@
 'use strict';
-// What waiting costs in storage: growth of the server's database and of the histories per hour, from a run of minutes.
+// Storage cost of waiting: hourly growth of the server's database and histories, extrapolated from minutes.
 const { randomBytes } = require('node:crypto');
 const path = require('node:path');
 const { setTimeout } = require('node:timers/promises');
@@ -17,14 +17,14 @@ const { cpuMs } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 const { Scope } = require('../framework/scope.js');
 
-const title = 'growth of the database and of histories per hour for 100 and 1,000 videos in flight';
+const title = 'hourly growth of the database and of histories with 100 and 1,000 videos in flight';
 const INTERVAL_SECONDS = 4;
 const POLLING = { minSeconds: 3, maxSeconds: 5 };
 const MIB = 2 ** 20;
 const SETTLE_MS = 8_000;
-/** Longest time to bring the videos in flight. */
+/** Maximum time to get all videos in flight. */
 const RAMP_MS = 120_000;
-/** Histories that are looked at; the others are like them. */
+/** Number of histories in the sample. */
 const SAMPLE = 40;
 
 const CASES = [
@@ -119,7 +119,7 @@ async function startSingles({ client, sandbox, taskQueue }, videos) {
   return ids;
 }
 
-/** The tasks are made by bare requests; the workflows only watch them. */
+/** Bare requests create the tasks; the workflows only watch them. */
 async function startLoops({ client, sandbox, taskQueue, account }, videos, loop) {
   const ids = [];
   for (let from = 0; from < videos; from += loop) {
@@ -143,7 +143,7 @@ async function bareCreate(url) {
   return (await reply.json()).id;
 }
 
-/** Events and bytes of all histories, from a sample of them. */
+/** Extrapolates the events and bytes of all histories from a sample. */
 async function histories(client, ids) {
   const step = Math.max(1, Math.floor(ids.length / SAMPLE));
   const sample = ids.filter((_id, at) => at % step === 0);
@@ -180,7 +180,7 @@ function result(measured, minutes) {
     table: {
       columns: [
         'in flight',
-        'polls/s, of wanted',
+        'polls/s of target',
         'database, MiB per hour',
         'history events per hour',
         'history, MiB per hour',
@@ -189,10 +189,10 @@ function result(measured, minutes) {
       rows: measured.map(row),
     },
     notes: [
-      `Extrapolated from ${round(minutes, 2)} min each, polled every 3 to 5 s. Nothing is created, finished or deleted meanwhile.`,
-      'The database is the SQLite file of the embedded server as it is after a checkpoint of its log.',
-      'Closed histories go after the retention (72 h by default); a running video keeps at most 4,096 events, then it continues as new.',
-      'Fewer polls than wanted: the machine is full, and growth is what the machine allows.',
+      `Extrapolated from ${round(minutes, 2)} min each, with polls every 3 to 5 s. Nothing is created, finished or deleted in that time.`,
+      "The database is the embedded server's SQLite file after a checkpoint of its log.",
+      'Closed histories are deleted after the retention (72 h by default). A running video continues as new after 4,096 events.',
+      'Fewer polls than the target mean that the machine is saturated and limits the growth.',
     ],
   };
 }

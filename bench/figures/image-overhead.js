@@ -1,6 +1,6 @@
 'use strict';
-// What an image costs more as an activity than as a bare POST: same sandbox, same body, taking turns. A hand-written
-// activity around the same POST tells which part of it is Temporal's own, and which is ours.
+// Extra cost of an image as an activity over a bare POST: same sandbox, same body, in turns. A hand-written activity
+// around the same POST separates Temporal's part from ours.
 const { performance } = require('node:perf_hooks');
 const { Pool } = require('undici');
 const { bareImage, IMAGE_BODY } = require('../framework/bare-image.js');
@@ -66,7 +66,8 @@ async function ours({ media, client }, id) {
   const started = await media.startImage({ request: { ...request, responseFormat } }, { id });
   const outcome = await started.result();
   const workflowMs = performance.now() - startedAt;
-  if (outcome.outcome !== 'completed') throw new Error(`The image came to ${outcome.outcome}.`);
+  if (outcome.outcome !== 'completed')
+    throw new Error(`The image call ended with outcome ${outcome.outcome}.`);
   return timesOf(client, id, 'media.generateImage', workflowMs);
 }
 
@@ -103,21 +104,21 @@ function figures(turns) {
       rows: [
         row('bare undici POST', 'bareMs'),
         row('**overhead of media.generateImage**, round by round', 'overheadMs'),
-        row('of it: until the worker has it', 'waitForWorkerMs'),
-        row('of it: in the worker and back', 'inWorkerMs'),
+        row('… until the worker has it', 'waitForWorkerMs'),
+        row('… in the worker and back', 'inWorkerMs'),
         row('overhead of a hand-written activity around the same POST', 'byHandOverheadMs'),
-        row('of it: until the worker has it', 'byHandWaitForWorkerMs'),
-        row('of it: in the worker and back', 'byHandInWorkerMs'),
-        row('media.generateImage above the hand-written activity', 'addedToByHandMs'),
+        row('… until the worker has it', 'byHandWaitForWorkerMs'),
+        row('… in the worker and back', 'byHandInWorkerMs'),
+        row('media.generateImage compared with the hand-written activity', 'addedToByHandMs'),
         row('a workflow around media.generateImage, start to result', 'workflowMs'),
         row('a workflow around the hand-written activity, start to result', 'byHandWorkflowMs'),
       ],
     },
     goals: [goal('overhead of media.generateImage, p50', round(values.overheadMs.p50), '<=', GOAL_MS, 'ms')],
     notes: [
-      `${turns.length} rounds, taking turns at going first; the sandbox answers at once, from its cache. An overhead is from scheduled to completed in the history, less the bare POST of the same round.`,
-      'Ours has a connection of its own, and writes an intent and an outcome to the journal and the checked image to the store, all fsynced.',
-      `The time until the worker has it is that of the server: the hand-written activity waits ${round(values.byHandWaitForWorkerMs.p50)} ms as well.`,
+      `${turns.length} rounds with alternating order. The sandbox answers from its cache. The overhead is the time from scheduled to completed in the history, less the bare POST of the same round.`,
+      'Our activity opens its own connection, writes an intent and an answer to the journal, and stores the checked image, all fsynced.',
+      `The server causes the time until the worker has it: the hand-written activity waits ${round(values.byHandWaitForWorkerMs.p50)} ms too.`,
     ],
   };
 }

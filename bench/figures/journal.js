@@ -1,6 +1,6 @@
 'use strict';
-// What the log of a paid call costs in each store: intent and answer, each durable before the next step, against two
-// bare requests with the same bytes to the same disk or server. All in one run, taking turns.
+// Cost of a paid call's log in each store: intent and answer, each durable before the next step, against two bare requests
+// with the same bytes to the same disk or server. All take turns in one run.
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
@@ -10,7 +10,7 @@ const { goal } = require('../framework/goal.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
 const { writeDurably } = require('../framework/write-durably.js');
 
-const title = 'the journal of a paid call in files, a bucket and a database, against two bare requests each';
+const title = 'journal overhead of a paid call in files, a bucket and a database, against two bare requests';
 const GOAL_MS = 5;
 
 async function run({ scope, say, quick }) {
@@ -53,7 +53,7 @@ async function files(scope) {
 async function bucket(scope, say) {
   const { findS3, startS3 } = require('../../scripts/stores/s3.js');
   const found = findS3({ say });
-  if (found.path === null) return void say(`Without a bucket: ${found.reason}.`);
+  if (found.path === null) return void say(`No bucket: ${found.reason}.`);
   const server = await startS3();
   scope.defer(() => server.stop());
   await server.createBucket('bench');
@@ -71,7 +71,7 @@ async function bucket(scope, say) {
 
 async function database(scope, say) {
   const { findPostgres, startPostgres } = require('../../scripts/stores/postgres.js');
-  if (findPostgres() === null) return void say('Without a database: install the package "postgresql".');
+  if (findPostgres() === null) return void say('No database: install the package "postgresql".');
   const server = await startPostgres();
   scope.defer(() => server.stop());
   const { createPostgresRecords, migratePostgres } = require('../../packages/store-postgres/lib/index.js');
@@ -168,10 +168,10 @@ function figures(times, places, rounds) {
     const row = (what, { p50, p99 }) => [`${name}: ${what}`, round(p50, 2), round(p99, 2)];
     rows.push(
       row('**intent, before the send**', store.intentMs),
-      row('**answer, after it**', store.answerMs),
+      row('**answer, after the send**', store.answerMs),
       row('both', store.journalMs),
       row(text, store.bareMs),
-      [`${name}: times as long`, store.ratio.p50, store.ratio.p99],
+      [`${name}: ratio`, store.ratio.p50, store.ratio.p99],
     );
   }
   return {
@@ -182,10 +182,10 @@ function figures(times, places, rounds) {
       goal('answer in files, p99', round(values.files.answerMs.p99, 2), '<=', GOAL_MS, 'ms'),
     ],
     notes: [
-      `${rounds} rounds, taking turns at going first, one caller at a time. Bucket (versitygw) and database (PostgreSQL) are on this machine and write to its disk: what a network adds comes on top, once for each request.`,
-      'An intent reads first and leaves a hint: in a bucket it is a list and two puts, in a database three statements. An answer is one request, and the hint is dropped after it.',
-      'In files the journal makes two folders for each key and fsyncs them and their parents: a record in a lost folder is a lost record. The plain files fsync no folder.',
-      'A create with the journal has the history events of one without: `test/proof/journal-cost.test.ts`.',
+      `${rounds} rounds with alternating order, one caller at a time. The bucket (versitygw) and the database (PostgreSQL) write to this machine's disk; a network adds its latency to each request.`,
+      'An intent first reads the log and leaves a hint: a list and two puts in a bucket, three statements in a database. An answer is one request, and the hint is removed afterwards.',
+      'In files the journal creates two folders per key and fsyncs them and their parents, because a record in a lost folder is lost. The plain files fsync no folder.',
+      'The journal adds no history events to a create (`test/proof/journal-cost.test.ts`).',
     ],
   };
 }

@@ -15,9 +15,9 @@ const { findS3, startS3 } = require('../../scripts/stores/s3.js');
 const { migratePostgres } = require('../../packages/store-postgres/lib/index.js');
 
 const title =
-  'one campaign on two to eight workers with folders of their own, journal in PostgreSQL, artifacts in a bucket';
+  'one campaign on two to eight workers with separate folders, the journal in PostgreSQL and artifacts in a bucket';
 
-/** `BENCH_HOSTS=1,2` leaves the others out; 0 is one worker on folders. */
+/** `BENCH_HOSTS=1,2` measures only these; 0 is one worker on folders. */
 const HOSTS = (process.env.BENCH_HOSTS ?? '0,1,2,4,8').split(',').map(Number);
 const IN_FLIGHT = Number(process.env.BENCH_IN_FLIGHT ?? 10_000);
 /** Videos that end, and begin, a second while the window lasts. */
@@ -27,7 +27,7 @@ async function run(context) {
   const { quick, minutes, say } = context;
   const found = findS3({ say });
   if (found.path === null) throw new Error(found.reason);
-  if (findPostgres() === null) throw new Error('Wants PostgreSQL: install the package "postgresql".');
+  if (findPostgres() === null) throw new Error('PostgreSQL is missing: install the package "postgresql".');
   const size = quick
     ? { inFlight: 100, rate: 5, windowMs: 10_000, rampMs: 60_000 }
     : { inFlight: IN_FLIGHT, rate: RATE, windowMs: Math.min(minutes, 0.5) * 60_000, rampMs: 240_000 };
@@ -40,10 +40,10 @@ async function run(context) {
 }
 
 const NOTES = [
-  'All processes share the cores of this machine: the rate is what these workers, Temporal, the bucket, the database and the sandbox reach together.',
-  'Each worker is a process with a folder of its own; they share nothing but Temporal, the bucket and the database.',
-  'Requests and statements by video: of everything in the window, divided by the videos that were created in it; as many end and are downloaded.',
-  'The gap is the time from one poll of a task to its next, as the sandbox saw it.',
+  "All processes share this machine's cores, so the rate is the joint limit of the workers, Temporal, the bucket, the database and the sandbox.",
+  'Each worker is a process with its own folder. They share only Temporal, the bucket and the database.',
+  'Requests and statements per video are all those in the window, divided by the videos created in it. As many videos end and are downloaded.',
+  'A gap is the time between two polls of a task, as seen by the sandbox.',
 ];
 
 async function measure(context, hosts, { inFlight, rate, windowMs, rampMs }) {
@@ -187,12 +187,12 @@ function tableOf(values) {
       'workers',
       'in flight (reached)',
       'full after, s',
-      'polls/s, of wanted',
+      'polls/s of target',
       'gap p50 / p95, s',
       'created / downloaded per s',
       'server + workers + bucket + database, cores',
       'bucket requests, statements per video',
-      'connections of the database',
+      'database connections',
       'largest worker, MiB',
     ],
     rows: values.map((one) => [

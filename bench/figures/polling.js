@@ -1,12 +1,12 @@
 'use strict';
-// Plain videos that poll by themselves, plain videos with shared polling, and a campaign, beside each other.
+// Single videos with own polling, single videos with shared polling, and a campaign.
 const { measureFlow } = require('../framework/campaign-flow.js');
 const { measureEmpty } = require('../framework/empty-flow.js');
 const { goal } = require('../framework/goal.js');
 const { measurePlain } = require('../framework/plain-flow.js');
 const { round } = require('../framework/statistics.js');
 
-const title = 'plain videos in flight: own polling, shared polling and a campaign, at a 4 s interval';
+const title = 'single videos in flight at a 4 s interval: own polling, shared polling and a campaign';
 const SIZES = [
   { inFlight: 250, seconds: 300 },
   { inFlight: 1_000, seconds: 300 },
@@ -14,15 +14,15 @@ const SIZES = [
   { inFlight: 8_000, seconds: 900 },
 ];
 const QUICK = [{ inFlight: 10, seconds: 10 }];
-/** Own polling is full at this many: more would measure the same. */
+/** Own polling is saturated at this number; more would measure the same. */
 const MOST_OWN = 1_000;
 /** `campaign-scale` measures campaigns with more. */
 const MOST_CAMPAIGN = 4_000;
-/** How many videos a second two cores start, about. */
+/** Approximate number of videos that two cores start per second. */
 const STARTS_PER_SECOND = 16;
 /** At this rate, Temporal alone is measured. */
 const EMPTY_PER_SECOND = 10;
-/** A machine that is full takes no more: what it reached by then is measured. */
+/** A saturated machine starts no more videos. The number that it reached by then is measured. */
 const OWN_RAMP_MS = 120_000;
 
 async function run(context) {
@@ -49,24 +49,24 @@ async function run(context) {
     table: table(empty, measured),
     goals: goals(measured),
     notes: [
-      'Each line on a server, a database, a sandbox and a worker of its own, all on this machine; videos end and begin all the time.',
-      'The gap is the time from one poll of a task to its next, as the sandbox saw it; the lag from the end of a task to the outcome with its file.',
-      'Empty: a workflow of two activities that do nothing, as many as a video with shared polling has. That is what Temporal alone takes on this machine for each.',
-      'CPU per video holds its create, all its polls and its download: what was used while so many ended. Actions and events: of the video, and the share of its watcher.',
-      `Own polling is measured up to ${MOST_OWN} videos, where it is full; campaigns up to ${MOST_CAMPAIGN}, and beyond by campaign-scale.`,
-      'Actions are starts, signals, timers, and tries of activities, as histories show them.',
+      'Each line has its own server, database, sandbox and worker, all on this machine. Videos start and end all the time.',
+      'A gap is the time between two polls of a task, as seen by the sandbox. The lag is the time from the end of a task to the outcome with its file.',
+      'Empty is a workflow of two empty activities, as many as a video with shared polling has. This is the cost of Temporal alone on this machine.',
+      "CPU per video includes the create, all polls and the download. Actions and events are the video's, plus its share of its watcher's.",
+      `Own polling is measured up to ${MOST_OWN} videos, where it is saturated, and campaigns up to ${MOST_CAMPAIGN}; campaign-scale measures more.`,
+      'Actions are starts, signals, timers and activity attempts in histories.',
     ],
   };
 }
 
-/** `BENCH_DESIGNS=shared,campaign`; without it all, each up to where it is full or measured elsewhere. */
+/** Whether `BENCH_DESIGNS=shared,campaign` includes it. By default all are measured, up to their limits. */
 function isWanted(design, inFlight) {
   const most = { own: MOST_OWN, campaign: MOST_CAMPAIGN }[design] ?? Infinity;
   const wanted = process.env.BENCH_DESIGNS?.split(',');
   return inFlight <= most && (wanted === undefined || wanted.includes(design));
 }
 
-/** `BENCH_SIZES=250x60,1000x300`: videos in flight x seconds that each takes. */
+/** Reads `BENCH_SIZES=250x60,1000x300`: videos in flight x seconds per video. */
 function chosen() {
   const wanted = process.env.BENCH_SIZES?.split(',').map((text) => text.split('x').map(Number));
   if (wanted === undefined) return SIZES;
@@ -81,14 +81,14 @@ function table(empty, measured) {
     columns: [
       'polling',
       'in flight (reached) x seconds',
-      'polls/s, of wanted',
+      'polls/s of target',
       'gap p50 / p95 / max, s',
       'lag p50 / p95, s',
       'ended per s',
       'server + worker, cores',
       'ms per video',
-      'events + of watchers',
-      'actions + of watchers',
+      'events + share of watcher',
+      'actions + share of watcher',
       'worker, MiB',
     ],
     rows: [
@@ -124,7 +124,7 @@ function goals(measured) {
       const name = `shared, ${one.inFlight} of ${one.runSeconds} s`;
       const p95 = one.gaps.p95 === null ? Infinity : one.gaps.p95 / 1000;
       return [
-        goal(`${name}: p95 of the gap`, round(p95, 2), '<=', 5, 's'),
+        goal(`${name}: p95 gap`, round(p95, 2), '<=', 5, 's'),
         ...(one.msPerVideo === null
           ? []
           : [goal(`${name}: CPU per video`, round(one.msPerVideo), '<=', 70, 'ms')]),

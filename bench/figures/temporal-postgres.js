@@ -1,5 +1,5 @@
 'use strict';
-// What a poll and a row of a campaign cost a Temporal server with PostgreSQL persistence, and the embedded one on SQLite.
+// Cost of a poll and a campaign row for a Temporal server with PostgreSQL and for the embedded one on SQLite.
 const path = require('node:path');
 const { setTimeout } = require('node:timers/promises');
 const { inOwnStack, startFlow } = require('../framework/campaign-flow.js');
@@ -8,8 +8,7 @@ const { startServer } = require('../framework/media-stack.js');
 const { cpuMs, cpuOfFamilyMs } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 
-const title =
-  'CPU per poll and per row of a campaign, on Temporal with PostgreSQL persistence and on the embedded server';
+const title = 'CPU per poll and per campaign row, with PostgreSQL persistence and with the embedded server';
 const SIZE = { rows: 1_000, inFlight: 1_000 };
 const QUICK = { rows: 20, inFlight: 20, windowMs: 10_000 };
 const SETTLE_MS = 8_000;
@@ -57,7 +56,7 @@ async function startOnPostgres({ scope, say }) {
   return { address: server.address, namespace: server.namespace, startedByUs: true, cpu };
 }
 
-/** First a campaign to its end, then one that does nothing but poll. */
+/** Runs a campaign to its end, then one that only polls. */
 async function measure(stack, { rows, inFlight, windowMs }) {
   const { sandbox, serverVersion } = stack;
   const begin = await look(stack);
@@ -112,7 +111,7 @@ function table(embedded, postgres) {
   const rowsOf = (what, name) => [
     [`${what}, embedded`, ...cells(embedded[name])],
     [`${what}, PostgreSQL`, ...cells(postgres[name])],
-    [`**${what}, times as much**`, ...ratios(name)],
+    [`**${what}, ratio**`, ...ratios(name)],
   ];
   return {
     columns: ['CPU, ms', 'server', 'database', 'worker', 'all'],
@@ -123,8 +122,8 @@ function table(embedded, postgres) {
 function notes({ rows, inFlight }) {
   const [bought, polled] = [rows, inFlight].map((count) => count.toLocaleString('en'));
   return [
-    `A row: of a campaign of ${bought} whose videos are ready at their first poll, from its start to its result, all in flight at once. A poll: with ${polled} videos of a campaign in flight, while none begins or ends.`,
-    'One server process with all services, four shards of history, PostgreSQL on the same machine with its defaults; the embedded server has its SQLite in the same process.',
+    `Rows: a campaign of ${bought} rows whose videos are ready at their first poll, all in flight at the same time, from its start to its result. Polls: a campaign with ${polled} videos in flight, while none starts or ends.`,
+    'One server process runs all services with four history shards, and PostgreSQL runs on the same machine with its defaults. The embedded server has SQLite in its own process.',
   ];
 }
 

@@ -1,5 +1,5 @@
 'use strict';
-// Memory of an image edit with a file of 300 MB, from the user's folder through the store to the service.
+// Memory of an image edit with a 300 MB file, from the user's folder through the store to the service.
 const { Buffer } = require('node:buffer');
 const { randomBytes } = require('node:crypto');
 const { open } = require('node:fs/promises');
@@ -10,7 +10,7 @@ const { cleanEnvironment } = require('../framework/media-stack.js');
 const { residentBytes, watchMemory } = require('../framework/process-usage.js');
 const { median, medianAndSpread, round } = require('../framework/statistics.js');
 
-const title = 'multipart upload of 300 MB by an image edit: growth of memory';
+const title = 'memory growth while an image edit uploads 300 MB as multipart';
 const MEGABYTE = 1_000_000;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
@@ -27,12 +27,12 @@ async function run({ scope, say, quick }) {
   return {
     values: { megabytes, mbPerSecond: rates, growthMb: growth },
     table: {
-      columns: ['upload', 'MB/s, median', 'growth of memory, MB'],
+      columns: ['upload', 'MB/s, median', 'memory growth, MB'],
       rows: [[`${megabytes} MB by media.editImage`, round(median(rates), 0), medianAndSpread(growth)]],
     },
-    goals: [goal('growth of memory, highest round', round(Math.max(...growth)), '<=', 120, 'MB')],
+    goals: [goal('memory growth, worst round', round(Math.max(...growth)), '<=', 120, 'MB')],
     notes: [
-      'The file is copied into the store with its hash and sent from there: both are in the time and in the memory.',
+      'The file is hashed, copied into the store and sent from there. Time and memory include the copy.',
     ],
   };
 }
@@ -57,7 +57,7 @@ async function edit(scope, url, bytes) {
   return { ms, grown };
 }
 
-/** A file that begins like a picture. */
+/** Creates a file that begins like an image. */
 async function writePicture(file, bytes) {
   const block = randomBytes(MEGABYTE);
   const handle = await open(file, 'wx');

@@ -1,24 +1,24 @@
 'use strict';
-// How many videos a caller pays for when replies get lost: creates as the server counts them, by this package (workflow,
-// worker, journal), by the official `openai` client in the version that is installed here, and by newer peers that need
-// Node 22, at the same time, against sandboxes in the same mode. And which of them keep a file that is no video.
+// How many videos a caller pays for when replies are lost: creates counted by the server, from this package (workflow,
+// worker, journal), the installed version of the official `openai` client, and newer peers that need Node 22. All run at
+// the same time against sandboxes in the same mode. Also counts which of them keep a file that is not a video.
 const { openaiCreates } = require('../openai-creates.js');
 const { installPeers, PEERS, peerCreates, peerFile } = require('../peers.js');
 const { FAULT_NAMES, faultRule } = require('../wire-faults.js');
 const { goal } = require('../framework/goal.js');
 const { startMediaStack, startSandbox } = require('../framework/media-stack.js');
 
-const title = 'creates counted by the server under eight wire faults, this package against other clients';
+const title = 'creates that the server counts under eight wire faults, for this package and other clients';
 
-/** The client's own time-out of ten minutes would make a stall last half an hour; ours is not shortened. */
+/** With the client's default timeout of ten minutes, a stall would last half an hour. Ours is not shortened. */
 const OPENAI_TIMEOUT_MS = 2_000;
-/** A stalled body is waited for without any limit of its own. */
+/** The client has no limit for a stalled body. */
 const OPENAI_GIVE_UP_MS = 20_000;
 
 /** `once`: one reply is lost. `always`: every reply is. */
 const CASES = { once: 1, always: 0 };
 
-/** What spoils the first reply with the bytes of a finished video. */
+/** Faults that spoil the first reply with a finished video's bytes. */
 const FILE_FAULTS = {
   'error page as JSON, 200 and video/mp4': { operation: 'content', action: { type: 'json_page' } },
   'error page as HTML, 200 and video/mp4': { operation: 'content', action: { type: 'html_page' } },
@@ -56,7 +56,7 @@ async function peerUnder({ scope, say }, peers, client, faults) {
   return results;
 }
 
-/** Who keeps what is no whole video, by the hash of the file that is one: the same for all tasks of a sandbox. */
+/** Which clients keep an incomplete video. The complete file's hash is the same for all tasks of a sandbox. */
 async function filesOf({ scope, say }, stack, peers, names) {
   const good = await ourFile(stack, null);
   const rows = [];
@@ -84,7 +84,7 @@ async function ourFile({ sandbox, media }, fault, name = 'none') {
   return { outcome, sha256: artifact?.sha256 };
 }
 
-/** All cells at once, each with a prompt of its own: a stall lasts as long as the whole budget of a create. */
+/** Runs all cells at the same time, each with its own prompt, because a stall lasts for a create's whole time budget. */
 async function oursUnder({ sandbox, media }, faults, { say }) {
   const cells = faults.flatMap((fault) => Object.keys(CASES).map((times) => ({ fault, times })));
   const marked = cells.map((cell) => ({ ...cell, prompt: `a cat on a roof, ${cell.fault}, ${cell.times}` }));
@@ -148,20 +148,22 @@ function figures(faults, { ours, openai, others, names, files }) {
         ...Object.keys(CASES).flatMap((times) => all.map(([, results]) => cell(results, fault, times))),
       ]),
     },
-    goals: [goal('videos accepted per call of this package, at most', most(ours), '<=', 1, 'videos')],
+    goals: [goal('highest number of videos accepted per call of this package', most(ours), '<=', 1, 'video')],
     notes: [
       ...all
         .slice(1)
         .map(([who, results]) => `With ${who} the server accepted up to ${most(results)} videos per call.`),
-      ...(names.length === 0 ? ['openai 7 and the AI SDK 7 were SKIPPED: they need Node 22 and npm.'] : []),
+      ...(names.length === 0
+        ? ['openai 7 and AI SDK 7 were SKIPPED, because they need Node 22 and npm.']
+        : []),
       ...files.map(
         ({ fault, ours: own, peers }) =>
-          `What is kept after one ${fault}: this package ${own}; ${names.map((client) => `${PEERS[client]} ${peers[client]}`).join('; ')}.`,
+          `Kept after one ${fault}: this package ${own}; ${names.map((client) => `${PEERS[client]} ${peers[client]}`).join('; ')}.`,
       ),
-      `The time-out of the openai clients is set to ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min), every client is given up on after ${OPENAI_GIVE_UP_MS / 1000} s; everything else is their default.`,
-      'This package runs with its defaults, nothing shortened: a stall ends after the 60 s of its create.',
-      'Accepted means that a video is made and paid for, whether or not its id reached the caller.',
-      'unconfirmed: sent once, fate unknown, told so, never sent again by itself. still_running: the id is there.',
+      `The openai clients' timeout is ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min), and every client is stopped after ${OPENAI_GIVE_UP_MS / 1000} s. All other settings are defaults.`,
+      'This package runs with its defaults, so a stall ends at the 60 s limit of a create.',
+      'Accepted means that a video was created and paid for, whether or not its id reached the caller.',
+      'unconfirmed: sent once with an unknown outcome, which is reported, and never sent again automatically. still_running: the caller has the id.',
     ],
   };
 }

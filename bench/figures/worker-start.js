@@ -1,5 +1,5 @@
 'use strict';
-// From `new worker` to its first poll: with the bundle that the package brings, against bundling at start.
+// Time from a worker's creation to its first poll, with the shipped bundle and with bundling at start.
 const { randomBytes } = require('node:crypto');
 const { startBenchChild } = require('../framework/child.js');
 const { goal } = require('../framework/goal.js');
@@ -7,12 +7,12 @@ const { cleanEnvironment, connectClient, startServer } = require('../framework/m
 const { median, medianAndSpread, round } = require('../framework/statistics.js');
 const { shippedBundle } = require('../../lib/workflow-bundle.js');
 
-const title = 'time to the first poll of a worker, with the bundle of the package against bundling at start';
+const title = "time to a worker's first poll, with the shipped bundle and with bundling at start";
 
 async function run(context) {
   const { scope, say, quick } = context;
   const shipped = await shippedBundle();
-  if ('because' in shipped) throw new Error(`There is no bundle to measure: ${shipped.because}.`);
+  if ('because' in shipped) throw new Error(`The package has no bundle to measure: ${shipped.because}.`);
   const rounds = quick ? 1 : 7;
   const folder = await scope.folder();
   const server = await startServer(context, folder);
@@ -49,12 +49,12 @@ function figures(measured, rounds) {
   return {
     values: measured,
     table: {
-      columns: ['worker', 'to the first poll, ms', 'of it until it is made, ms'],
-      rows: [row('with the bundle of the package', 'shipped'), row('bundling at start', 'bundling')],
+      columns: ['worker', 'until the first poll, ms', '… until it is created, ms'],
+      rows: [row('with the shipped bundle', 'shipped'), row('bundling at start', 'bundling')],
     },
     goals: [
       goal(
-        'first poll with the bundle of the package',
+        'first poll with the shipped bundle',
         round(median(of('shipped', 'pollingMs')) / 1000, 2),
         '<=',
         1,
@@ -62,8 +62,8 @@ function figures(measured, rounds) {
       ),
     ],
     notes: [
-      `${rounds} rounds, taking turns, a new process and a new task queue each.`,
-      'From the call of createMediaWorker on an open connection, with the binding of the journal, to pollers that the server shows.',
+      `${rounds} rounds in turns, each with a new process and a new task queue.`,
+      'Measured from the call of createMediaWorker on an open connection, including the journal binding, until the server lists the pollers.',
     ],
   };
 }

@@ -1,5 +1,5 @@
 'use strict';
-// Flows beside each other.
+// The table of flows that are compared.
 const { round } = require('./statistics.js');
 
 const MIB = 2 ** 20;
@@ -7,14 +7,14 @@ const or = (value, digits) => (value === null || value === undefined ? '–' : r
 const seconds = (ms) => (ms === null ? '–' : (ms / 1000).toFixed(2));
 
 const BARE_NOTE =
-  'Bare requests: as many creates, polls and downloads a second by undici alone, two durable records per create, no Temporal and no check: the least that they cost.';
+  'Bare requests are the minimum: the same rate of creates, polls and downloads with undici alone and two durable records per create, without Temporal or checks.';
 
 function flowTable(measured) {
   return {
     columns: [
       'design',
       'in flight (reached)',
-      'polls/s, of wanted',
+      'polls/s of target',
       'gap p50 / p95 / max, s',
       'created / downloaded per s',
       'server + worker + sandbox, cores',

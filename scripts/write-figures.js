@@ -14,39 +14,34 @@ const RESULTS = path.join(ROOT, 'bench', 'results');
 /** What each benchmark measures, and how to read its numbers. */
 const MEANING = {
   'campaign-again':
-    'Terminates a campaign under load, restarts it immediately, and measures the seconds until it buys again.',
+    'A campaign is terminated under load, restarted immediately, and buys again after this time.',
   'campaign-disturbed':
-    'Measures gaps between polls while batches hand back their rows, one by one and then all together, and while some polls take 2 s. A gap is the time between two polls of a task, as seen by the service; the target is 4 s.',
-  'campaign-rows':
-    'Measures the cost per campaign row from the start of the campaign to its result, with at most 2,000 in flight. The last line is the first 100,000 rows of a million.',
+    'Gaps between two polls of a task, as seen by the service, while batches hand back their rows, one by one and then all together, and while some polls take 2 s. The target is 4 s.',
+  'campaign-rows': 'Cost per row from the start of a campaign to its result, with at most 2,000 in flight.',
   'campaign-scale':
-    'Measures campaigns with many videos in flight at a 4 s interval. CPU per video includes its create, all polls and its download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
-  'campaign-throughput':
-    'Measures how many small videos per second are created, polled and downloaded with 10,000 in flight. One worker, server, database and sandbox share the machine.',
+    'Campaigns with many videos in flight at a 4 s interval. CPU per video includes its create, all polls and its download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
+  'campaign-throughput': 'Small videos created, polled and downloaded per second, with 10,000 in flight.',
   'detection-lag':
-    'Measures the time from the end of a task at the service until its download is scheduled, with 100 single videos in flight, and the CPU per poll.',
+    'Time from the end of a task at the service until its download is scheduled, with 100 single videos in flight, and the CPU per poll.',
   download:
-    'Downloads 1 GiB to disk with its SHA-256, against `curl | tee | openssl`. The range of the rounds is in parentheses.',
+    'A download of 1 GiB to disk with its SHA-256, against `curl | tee | openssl`, with the range of the rounds.',
   growth:
-    'Measures the growth of the database and of histories in a minute, extrapolated to an hour. If there are fewer polls than the target, the machine is saturated.',
+    'Growth of the database and of histories, extrapolated from one minute. Fewer polls than the target mean that the machine is saturated.',
   'image-overhead':
-    'Compares an image call as an activity with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
+    'An image call as an activity, against a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
   journal:
-    'Measures what the journal adds to each paid call, against two bare requests to the same store. The bucket and the database are on this machine; a network adds its latency to each request.',
+    'What the journal adds to a paid call, against two bare requests to the same store. Bucket and database are on this machine; a network adds its latency to each request.',
   'many-hosts':
-    'Runs one campaign on two to eight workers with separate folders, the journal in PostgreSQL and artifacts in a bucket. All processes share the cores, so the rate is their joint limit.',
+    'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share the two cores.',
   polling:
-    'Compares own polling, shared polling and a campaign at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow of two empty activities. [How many videos](how-many-videos.md) lists the events and actions of a video.',
-  replay:
-    'Replays a thousand histories of 225 polls each with `temporal-media replay FOLDER`, and measures seconds, CPU and memory.',
+    '[Ways to run many videos](how-many-videos.md), at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow of two empty activities.',
+  replay: 'Time and memory of `temporal-media replay FOLDER` for a thousand histories of 225 polls each.',
   'temporal-postgres':
-    'Compares the CPU per poll and per campaign row with PostgreSQL persistence and with the embedded server. With PostgreSQL, the server CPU on this page grows by these factors.',
-  upload:
-    "Measures memory while an image edit uploads 300 MB as multipart. The file's copy into the store is included.",
+    'CPU with PostgreSQL persistence and with the embedded server. With PostgreSQL, the server CPU on this page grows by these factors.',
+  upload: "An image edit that uploads 300 MB as multipart, including the file's copy into the store.",
   'wire-faults':
-    'Counts the creates that the server receives and accepts under eight wire faults. Accepted means created and paid for. The openai clients had a timeout of 2 s per attempt, and all other clients 20 s in total; this package ran with its defaults.',
-  'worker-start':
-    'Measures the time from the call of `createMediaWorker` until the server lists its pollers, with the shipped bundle and with bundling at start.',
+    'Creates that the server received and accepted (paid for) under eight wire faults. The openai clients had a timeout of 2 s per attempt, and all other clients 20 s in total; this package ran with its defaults.',
+  'worker-start': 'Time from the call of `createMediaWorker` until the server lists its pollers.',
 };
 
 /** Columns for comparing two runs, which the page leaves out. */
@@ -58,6 +53,8 @@ const HIDDEN = [
   'server + worker + sandbox, cores',
   'server + workers + bucket + database, cores',
   'ended per s',
+  'events, KiB of history per video',
+  's',
   'polls per row',
   'full after, s',
   'events + share of watcher',

@@ -37,7 +37,7 @@ describe('campaigns that are started at once', () => {
     const [first, second] = await both(id, [manifest], [manifest]);
     expect([first?.code, second?.code]).toEqual([0, 0]);
     expect(second?.stderr).toMatch(/^Attached to /m);
-    expect(second?.stderr).toContain('It is already running: nothing new is ordered.');
+    expect(second?.stderr).toContain('It is already running and keeps its settings.');
     expect(replyOf(second as CliRun).data).toMatchObject({ counts: { completed: 3 } });
     expect(await runs.created()).toBe(before + 3);
   });

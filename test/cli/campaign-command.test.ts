@@ -64,7 +64,7 @@ describe('campaign run', () => {
     expect(again.stdout.trimEnd().split('\n')).toEqual(
       ['index.html', 'results.csv', 'results.jsonl'].map((name) => path.join(out, name)),
     );
-    expect(again.stderr).toContain('0 to do, 4 have a result');
+    expect(again.stderr).toContain('0 to do, 4 with a result');
     const after = await bench.sandbox.admin.counters();
     expect([after.creates, after.images]).toEqual([before.creates, before.images]);
   });

@@ -124,7 +124,7 @@ describe('the life of a campaign', () => {
     const wrong = await runs.run('retry', id, '--outcome', 'unconfirmed');
     expect([wrong.code, wrong.reply.error?.message]).toEqual([
       65,
-      expect.stringContaining('Settle an unconfirmed row first'),
+      expect.stringContaining('Settle unconfirmed rows first'),
     ]);
     const again = await runs.run('retry', id, '--max-spend', '0.01', '--yes');
     expect([again.code, again.result.counts]).toEqual([0, { completed: 2 }]);

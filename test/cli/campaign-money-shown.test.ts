@@ -81,7 +81,7 @@ describe('the money of a campaign, as it is shown', () => {
     expect((await runs.run('run', manifest, '--id', id)).result.counts).toEqual({ completed: 1, failed: 1 });
     const asked = await runs.run('retry', id, '--max-spend', '0.05', '--max-attempts', '1');
     const before =
-      'Earlier attempts of these rows may have cost already, and the estimate does not include them: needs review 0.10 USD.';
+      'Earlier attempts of these rows may already have been charged and are not in the estimate: needs review 0.10 USD.';
     expect([asked.code, asked.reply.error?.message]).toEqual([
       6,
       expect.stringContaining(`is 0.10 USD, above the limit of 0.05. ${before}`),

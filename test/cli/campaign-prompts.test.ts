@@ -79,10 +79,14 @@ describe('campaign run --prompts', () => {
   });
 
   test.each([
-    ['both', ['films.csv', '--prompts', 'x.txt', '--model', 'm'], /--prompts: replaces the manifest/],
+    [
+      'both',
+      ['films.csv', '--prompts', 'x.txt', '--model', 'm'],
+      /--prompts: cannot be combined with a manifest/,
+    ],
     ['no model', ['--prompts', 'x.txt'], /--model: is required with --prompts/],
-    ['neither', [], /manifest: is required, or --prompts FILE/],
-    ['an option of prompts', ['films.csv', '--duration', '2'], /--duration: .* the column duration/],
+    ['neither', [], /manifest: is required, unless --prompts FILE/],
+    ['an option of prompts', ['films.csv', '--duration', '2'], /--duration: .* the duration column/],
     ['a format', ['--prompts', 'x', '--model', 'm', '--format', 'csv'], /--format: /],
     ['no number', ['--prompts', 'x', '--model', 'm', '--duration', 'long'], /--duration: must be a whole/],
     ['an empty model', ['--prompts', 'x', '--model', ' '], /--model: must not be empty/],
@@ -96,7 +100,7 @@ describe('campaign run --prompts', () => {
     const manifest = await runs.manifest('films', ['a,cine-1,x,2,480p']);
     const as = await runs.run('run', '--prompts', manifest, ...COMMON, '--max-spend', '100');
     expect([as.code, as.type]).toEqual([65, 'manifest_unreadable']);
-    expect(as.reply.error?.message).toContain('Line 1 starts a manifest');
+    expect(as.reply.error?.message).toContain('Line 1 looks like the start of a manifest');
     const prompts = await file('e.txt', 'a boat at dusk\na map\n');
     const wrong = await runs.run('run', prompts, '--dry-run');
     expect([wrong.code, wrong.reply.error?.hint]).toEqual([65, expect.stringContaining('--prompts')]);

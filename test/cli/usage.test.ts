@@ -67,8 +67,8 @@ describe('temporal-media without any server', () => {
 
   test('what goes on keeps what held before, and its help says so', async () => {
     const { stdout } = await runCli(['campaign', 'resume', '--help']);
-    expect(stdout.replace(/\s+/g, ' ').match(/\(default: as before\)/g)).toHaveLength(3);
-    expect((await runCli(['campaign', 'run', '--help'])).stdout).not.toContain('as before');
+    expect(stdout.replace(/\s+/g, ' ').match(/\(default: previous value\)/g)).toHaveLength(3);
+    expect((await runCli(['campaign', 'run', '--help'])).stdout).not.toContain('previous value');
   });
 
   const video = ['video', '--model', 'cine-1', '--prompt', 'a cat'];

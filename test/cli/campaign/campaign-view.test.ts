@@ -42,25 +42,25 @@ describe('a campaign in words', () => {
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
     expect(moneyTotalsText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
-      'no ended row has cost anything',
+      'no cost recorded for ended rows',
     );
   });
 
   test('before anything has ended there is a sentence, and no fragments', () => {
     const early = makeState({ remaining: 100, inFlight: 20, plan: makePlan({ rows: 100 }) });
-    expect(progressLine(early)).toBe('No row has ended yet; 20 of 100 rows are in flight.');
+    expect(progressLine(early)).toBe('No rows have ended yet; 20 of 100 rows are in flight.');
     expect(viewLines(early, AT)[1]).toBe(
-      'No row has ended yet; 20 of 100 rows are in flight. At most 100 at a time.',
+      'No rows have ended yet; 20 of 100 rows are in flight. At most 100 at a time.',
     );
     expect(progressLine({ ...early, inFlight: 0, phase: 'paused' })).toBe(
-      'No row has ended yet, and none of 100 rows is in flight. It is paused: nothing more is created.',
+      'No rows have ended yet, and 0 of 100 rows are in flight. Paused: nothing more is created.',
     );
     expect(progressLine({ ...early, phase: 'planning' })).toBe('Reading the manifest.');
   });
 
   test('results of how many rows', () => {
-    expect(resultsText({}, 10)).toBe('None of 10 rows has a result.');
-    expect(resultsText({}, null)).toBe('No row has a result.');
+    expect(resultsText({}, 10)).toBe('0 of 10 rows have a result.');
+    expect(resultsText({}, null)).toBe('No rows have a result.');
     expect(resultsText({ completed: 1 }, 1)).toBe('1 row has a result: 1 completed.');
     expect(resultsText({ completed: 4, failed: 1 }, 10)).toBe(
       '5 of 10 rows have a result: 4 completed, 1 failed.',
@@ -98,12 +98,8 @@ describe('a campaign in words', () => {
       '5/10 rows: 4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price.',
     );
     const known = { ...running, rowsPerMinute: 30, etaAt: '2026-01-01T00:03:00.000Z' };
-    expect(progressLine(known)).toMatch(
-      / 30 rows end per minute\. It ends about 2026-01-01T00:03:00.000Z\.$/,
-    );
-    expect(progressLine({ ...running, phase: 'paused' })).toMatch(
-      / It is paused: nothing more is created\.$/,
-    );
+    expect(progressLine(known)).toMatch(/ 30 rows per minute\. Estimated end: 2026-01-01T00:03:00.000Z\.$/);
+    expect(progressLine({ ...running, phase: 'paused' })).toMatch(/ Paused: nothing more is created\.$/);
   });
 
   test('[C2.2.4] a percentage only where the service sent one; a key moves no cursor', () => {

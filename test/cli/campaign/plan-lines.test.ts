@@ -6,7 +6,7 @@ const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const none = { estimate: 0, models: [] };
 const started = { rows: 2, estimate: 200_000, unpriced: 0 };
 const WHY =
-  'after capacity failures a row is attempted up to 3 times (--max-attempts), and each attempt may cost.';
+  'after capacity failures, a row is attempted up to 3 times (--max-attempts), and each attempt may be charged.';
 
 describe('what a plan may cost', () => {
   test('the most is every row tried as often as is allowed, and never more than the budget', () => {
@@ -43,7 +43,7 @@ describe('a plan in words', () => {
     ]);
     expect(money(makePlan(), { maxAttempts: 1 })).toEqual(['estimate: 1.00 USD']);
     expect(money(makePlan(), { budget: usd(2_000_000) })[1]).toBe(
-      `With retries it may cost at most 2.00 USD, its budget; without a budget it could be 3.00 USD: ${WHY}`,
+      `With retries it may cost at most 2.00 USD, its budget. Without a budget, it could cost 3.00 USD: ${WHY}`,
     );
     expect(money(makePlan(), { budget: usd(500_000), maxAttempts: 1 })[1]).toBe(
       'It may cost at most 0.50 USD, its budget.',
@@ -54,17 +54,17 @@ describe('a plan in words', () => {
   test('[C1.5] what nobody knows is said, and a price of 0 needs no sentence', () => {
     expect(money(makePlan({ unpriced: 1 }))).toEqual([
       'estimate: 1.00 USD and 1 row without a known price',
-      `The maximum cost is unknown, because 1 row has no known price and there is no budget: ${WHY}`,
+      `The maximum cost is unknown because 1 row has no known price and there is no budget: ${WHY}`,
     ]);
     expect(money(makePlan({ estimate: 0 }))).toEqual(['estimate: 0.00 USD']);
   });
 
   test('nothing to buy, and rows that are bought already', () => {
     expect(planLines(makePlan({ ...none, planned: 0, done: 10 })).slice(1)).toEqual([
-      'Nothing has to be bought.',
+      'Nothing needs to be bought.',
     ]);
     expect(planLines(makePlan({ ...none, started })).slice(1)).toEqual([
-      'Nothing new has to be bought: 2 of the rows already have a task.',
+      'Nothing new needs to be bought: 2 of the rows already have a task.',
       `With retries it may cost at most 0.40 USD: ${WHY}`,
     ]);
   });
@@ -73,7 +73,7 @@ describe('a plan in words', () => {
     const booked = { ...NO_MONEY, needsReview: 200_000, settled: 100_000, unknown: 1 };
     expect(money(makePlan({ booked }), { maxAttempts: 1 })).toEqual([
       'estimate: 1.00 USD',
-      'Earlier attempts of these rows may have cost already, and the estimate does not include them: settled 0.10 USD, needs review 0.20 USD, 1 attempt without a known price.',
+      'Earlier attempts of these rows may already have been charged and are not in the estimate: settled 0.10 USD, needs review 0.20 USD, 1 attempt without a known price.',
     ]);
   });
 });

@@ -7,14 +7,14 @@ interface PruneOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `artifacts`: maintains the store for results and input files. */
+/** Adds `artifacts`, which maintains the store of results and input files. */
 export function addArtifactsCommand(program: Command, context: CommandContext): void {
   const artifacts = program.command('artifacts').description('maintain the store of results and input files');
   withCommonOptions(
     artifacts
       .command('prune')
-      .description('remove old results and input files that nothing references any more')
-      .requiredOption('--older-than <duration>', 'minimum age, at least the retention of the namespace: 90d')
+      .description('remove old results and input files that are no longer referenced')
+      .requiredOption('--older-than <duration>', "minimum age, at least the namespace's retention: 90d")
       .option('--dry-run', 'only count what would be removed'),
   )
     .addHelpText('after', HELP)
@@ -22,11 +22,11 @@ export function addArtifactsCommand(program: Command, context: CommandContext): 
 }
 
 const HELP = `
-Run it with the MEDIA_ARTIFACTS and MEDIA_JOURNAL of the workers. A file is kept when it was stored in this time or in the
-day before it, or when its hash is in an open workflow of any type, in a campaign that the server still has, in a
-schedule, in the journal, or in a file that is kept for one of these reasons. All other results are gone then: save them first.
-It reads the namespace of TEMPORAL_NAMESPACE and those that the journal names. What other namespaces, another Temporal server
-or your own database name is not seen: choose a time longer than they need it.
+Run it with the same MEDIA_ARTIFACTS and MEDIA_JOURNAL as the workers. A file is kept if it is at most one day older than
+DURATION, or if its hash appears in an open workflow of any type, a campaign that the server still stores, a schedule, the
+journal, or a file that is kept for one of these reasons. All other files are deleted, so save any results you need first.
+The command reads TEMPORAL_NAMESPACE and every namespace that the journal mentions. It cannot see references from other
+namespaces, another Temporal server or your own database: choose a duration longer than any of them needs a file.
 
 Example:
   $ temporal-media artifacts prune --older-than 90d --dry-run

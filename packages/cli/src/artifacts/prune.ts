@@ -9,11 +9,11 @@ import { type CommandContext } from '../shared/context';
 import { requireRetention } from '../shared/retention';
 import { readJournal, requireJournal, requireOnlyJournal, WorkflowTexts } from './referenced-texts';
 
-/** Artifacts per page when the names are listed. */
+/** Page size when listing names. */
 const LISTED = 1_000;
 /**
- * Artifacts per page when they are removed. Small, because an artifact that is stored again after it was listed is not
- * noticed.
+ * Page size when removing artifacts. Small, because an artifact that is stored again after it was listed would be
+ * removed anyway.
  */
 const REMOVED = 100;
 const AT_ONCE = 8;
@@ -24,15 +24,15 @@ interface Pruned {
   readonly removedBytes: number;
   readonly keptNamed: number;
   readonly keptYoung: number;
-  /** Refused bytes. They are not artifacts. */
+  /** Downloads whose bytes were rejected. They are not artifacts. */
   readonly removedRejected: number;
   readonly removedRejectedBytes: number;
 }
 
 /**
- * Removes old artifacts that nothing names from the store of MEDIA_ARTIFACTS. If in doubt, an artifact counts as named:
- * anything that could be an artifact's name counts. @throws CliError when anything that may name an artifact cannot be
- * read
+ * Removes old, unreferenced artifacts from the MEDIA_ARTIFACTS store. When in doubt, it keeps an artifact: any text that
+ * could be the artifact's name counts as a reference. @throws CliError when something that may reference an artifact
+ * cannot be read
  */
 export async function pruneArtifacts(
   { report }: CommandContext,
@@ -54,7 +54,7 @@ export async function pruneArtifacts(
   const texts = [...namespaces].map((namespace) => new WorkflowTexts(connected.client, namespace, sink));
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
-  // Whatever was started while the rest was read.
+  // Reads what was started during the first pass.
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
 
@@ -68,11 +68,11 @@ export async function pruneArtifacts(
   const { removedRejected, removedRejectedBytes } = pruned;
   const { artifacts, removed, removedBytes, keptNamed, keptYoung } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${artifacts} artifacts (${(removedBytes / 1e6).toFixed(1)} MB); kept ${keptYoung} that are younger and ${keptNamed} that an open workflow, a campaign or the journal references.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${artifacts} artifacts (${(removedBytes / 1e6).toFixed(1)} MB); kept ${keptYoung} that are too recent and ${keptNamed} that are still referenced.`,
   );
   if (removedRejected > 0)
     report.say(
-      `${dryRun ? 'Would remove' : 'Removed'} refused bytes of ${removedRejected} downloads (${(removedRejectedBytes / 1e6).toFixed(1)} MB).`,
+      `${dryRun ? 'Would remove' : 'Removed'} rejected bytes from ${removedRejected} downloads (${(removedRejectedBytes / 1e6).toFixed(1)} MB).`,
     );
   report.reply({ ok: true, data: { dryRun, ...pruned } });
 }
@@ -89,7 +89,7 @@ async function storedNames(store: ArtifactStore): Promise<StoredNames> {
   }
 }
 
-/** Marks the artifacts that marked artifacts name: campaign pages name their inputs and results. */
+/** Marks artifacts that other marked artifacts reference: campaign pages name their inputs and results. */
 async function followNames(store: ArtifactStore, names: StoredNames, unread: string[]): Promise<void> {
   while (unread.length > 0) {
     const found: string[] = [];
@@ -100,7 +100,7 @@ async function followNames(store: ArtifactStore, names: StoredNames, unread: str
   }
 }
 
-/** The text of an artifact, in overlapping pieces. For media, only the beginning. */
+/** Yields an artifact's text in overlapping pieces. Stops at the beginning if the artifact is media. */
 async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<string> {
   let head = Buffer.alloc(0);
   let text = '';
@@ -114,7 +114,7 @@ async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<st
       yield text;
     }
   } catch (error) {
-    // Removed by someone else after it was listed.
+    // Another process removed it after it was listed.
     if (!(error instanceof ArtifactError && error.code === 'not_found')) throw error;
   }
 }
@@ -134,7 +134,7 @@ async function removeUnnamed(
     after = last.sha256;
     await mapConcurrently(page, AT_ONCE, async ({ sha256, bytes, storedAt }) => {
       counts.artifacts += 1;
-      // A time that cannot be read counts as now.
+      // An unparsable time counts as recent.
       if (!(Date.parse(storedAt) < before)) counts.keptYoung += 1;
       else if (!names.isUnnamed(sha256)) counts.keptNamed += 1;
       else {
@@ -150,13 +150,13 @@ async function removeUnnamed(
 const DIGITS = 64;
 const BYTES = DIGITS / 2;
 
-/** The artifacts of a store, by name, and whether anything names each one. Takes 33 bytes of memory per artifact. */
+/** A store's artifact names, each with a flag that says whether it is referenced. Uses 33 bytes per artifact. */
 export class StoredNames {
   #names = Buffer.alloc(BYTES * 1024);
   #named = new Uint8Array(1024);
   #count = 0;
 
-  /** @param sha256 sorts after every name added before, which is the order of a store's listing */
+  /** @param sha256 must sort after every name already added, as names in a store's listing do */
   add(sha256: string): void {
     if (this.#count === this.#named.length) {
       this.#names = Buffer.concat([this.#names, Buffer.alloc(this.#names.length)]);
@@ -168,7 +168,7 @@ export class StoredNames {
     this.#count += 1;
   }
 
-  /** Marks the artifacts that a text names. @returns those that nothing has named before */
+  /** Marks the artifacts that a text names. @returns the newly marked ones */
   markIn(text: string): string[] {
     const found: string[] = [];
     for (const sha256 of possibleNames(text)) {
@@ -180,7 +180,7 @@ export class StoredNames {
     return found;
   }
 
-  /** Whether an artifact was added and nothing names it. */
+  /** Whether an artifact was added and is unreferenced. */
   isUnnamed(sha256: string): boolean {
     const index = this.#find(sha256);
     return index !== undefined && this.#named[index] === 0;
@@ -200,14 +200,14 @@ export class StoredNames {
   }
 }
 
-/** The end of a text, to be prepended to the next one, so that a name that spans both is found. */
+/** Returns the end of a text. Prepend it to the next text to find names that span both. */
 export function openEnd(text: string): string {
   return text.slice(-(DIGITS - 1));
 }
 
 /**
- * Every 64 lowercase hexadecimal digits in a row, also inside longer rows: the text before a name may end in such
- * digits, such as `\u000a` in JSON.
+ * Yields every run of 64 lowercase hexadecimal digits, including those inside longer runs, because the text before a
+ * name may end in hexadecimal digits, such as `\u000a` in JSON.
  */
 function* possibleNames(text: string): Generator<string> {
   for (const [row] of text.matchAll(/[0-9a-f]{64,}/g))

@@ -18,25 +18,25 @@ import { type Connected } from '../shared/connect';
 import { CliError, failureOf, withoutSecrets } from '../shared/errors';
 import { shownLocation } from '../shared/text';
 
-/** Logs that are read concurrently. */
+/** Number of journal logs per page. */
 const LOGS = 200;
 const NOTHING_REMOVED = 'Nothing was removed.';
 
 /**
- * The journal of the workers, which names the images that were paid for. @throws CliError when this machine has none
+ * Returns the workers' journal, which names the paid images. @throws CliError when this machine cannot find a journal
  */
 export async function requireJournal(config: MediaConfig): Promise<CreateJournal> {
   const journal = await readable(() => existingJournal(config));
   if (journal !== undefined) return journal;
   throw new CliError(
     'journal_unusable',
-    `There is no journal at ${shownLocation(config.journal)}, and only a journal names the paid images. ${NOTHING_REMOVED}`,
-    { hint: 'Set MEDIA_JOURNAL (or --data-dir) as on the workers that use this artifact store.' },
+    `There is no journal at ${shownLocation(config.journal)}. Without a journal, references to paid images are unknown. ${NOTHING_REMOVED}`,
+    { hint: 'Set MEDIA_JOURNAL (or --data-dir) to the value on the workers that use this artifact store.' },
   );
 }
 
 /**
- * Checks the bindings of all queues in the namespace: no queue may use this store with another journal.
+ * Checks the bindings of all queues in the namespace. A queue with this store must use the given journal.
  * @throws CliError `journal_binding`, or `other_artifact_store` when this command's queue has another store
  */
 export async function requireOnlyJournal(
@@ -54,25 +54,25 @@ export async function requireOnlyJournal(
     if (!isSameStore && taskQueue === baseTaskQueue(connected.taskQueue)) {
       throw new CliError(
         'other_artifact_store',
-        `The workers of the task queue ${taskQueue} store their files in a different artifact store than this command (MEDIA_ARTIFACTS). ${NOTHING_REMOVED}`,
+        `Workers on task queue ${taskQueue} use a different artifact store than this command (MEDIA_ARTIFACTS). ${NOTHING_REMOVED}`,
         {
-          hint: 'Set MEDIA_ARTIFACTS (or --data-dir) as on the worker, or MEDIA_TASK_QUEUE to the queue of this store.',
+          hint: 'Set MEDIA_ARTIFACTS (or --data-dir) to the value on the workers, or set MEDIA_TASK_QUEUE to the queue that uses this store.',
         },
       );
     }
     if (isSameStore && queueBinding.binding.journalId !== journalId) {
       throw new CliError(
         'journal_binding',
-        `The task queue ${taskQueue} uses this artifact store with another journal, whose artifact names cannot be read here. ${NOTHING_REMOVED}`,
+        `Task queue ${taskQueue} uses this artifact store with another journal, which this command cannot check for references. ${NOTHING_REMOVED}`,
         {
-          hint: 'Set MEDIA_JOURNAL as the workers of that queue have it. An artifact store that several journals share cannot be pruned: give each journal a separate artifact store.',
+          hint: "Set MEDIA_JOURNAL to the value on that queue's workers. An artifact store that several journals share cannot be pruned: give each journal a separate artifact store.",
         },
       );
     }
   }
 }
 
-/** The command's queue, and all bound queues in the namespace. */
+/** Returns the command's queue and all bound queues in the namespace. */
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const prefix = mediaJournalScheduleId('');
@@ -85,8 +85,8 @@ async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySe
 }
 
 /**
- * Passes on every log in the journal.
- * @returns the namespaces whose paid calls it records
+ * Passes every log in the journal to the sink.
+ * @returns the namespaces that the logs mention
  * @throws CliError `journal_unusable`
  */
 export async function readJournal(
@@ -117,27 +117,26 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Receives a text of a workflow; it may contain anything that a user has written. */
+/** Receives text from a workflow, which may contain anything a user has written. */
 type TextSink = (text: string) => void;
 
 /**
- * Open executions have no close time, even while paused. For campaigns, the close event counts too, as long as the
- * server keeps it: it names the results, which may be older, and `campaign report`, `resume` and `retry` start from it.
+ * Open executions have no close time, even while paused. Closed campaigns count too, as long as the server keeps them:
+ * their close event names results, which may be older, and `campaign report`, `resume` and `retry` start from it.
  */
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
 
-/** The execution that a codec is given as context, besides the namespace. */
+/** The execution that is passed to a codec as context, in addition to the namespace. */
 type ReadOf =
   | { type: 'workflow'; workflowId: string }
   | { type: 'activity'; activityId: string; isLocal: false };
 
 /**
- * Reads all texts in a namespace's open workflows of any type, its standalone open activities, its campaigns and its
- * schedules.
+ * Reads all text in a namespace's open workflows of any type, open standalone activities, campaigns and schedules.
  */
 export class WorkflowTexts {
-  /** Closed runs that have been read: nothing is added to them. */
+  /** Closed runs that have been read. They no longer change. */
   readonly #read = new Set<string>();
 
   constructor(
@@ -147,7 +146,7 @@ export class WorkflowTexts {
   ) {}
 
   /**
-   * May be called again for workflows that were started in the meantime. A namespace that does not exist has no texts.
+   * Can be called again to read workflows that have started since. A namespace that does not exist is treated as empty.
    * @throws CliError `payload_unreadable`
    */
   async read(): Promise<void> {
@@ -163,7 +162,7 @@ export class WorkflowTexts {
         });
         await mapConcurrently(runs, AT_ONCE, async ({ isClosed, ...run }) => {
           await this.#readHistory(run);
-          // An open execution may receive a name later.
+          // An open execution may still receive a name.
           if (isClosed) this.#read.add(run.runId);
         });
       }
@@ -185,7 +184,7 @@ export class WorkflowTexts {
           `the workflow ${execution.workflowId}`,
         );
     } catch (error) {
-      // It was listed a moment ago, but retention or a person has removed it since.
+      // The execution was removed, by retention or by a person, after it was listed.
       if (!isGrpcNotFound(error)) throw error;
     }
   }
@@ -218,7 +217,7 @@ export class WorkflowTexts {
     }
   }
 
-  /** Passes on every string and every payload at any depth. */
+  /** Passes every string and payload, at any depth, to the sink. */
   async #readPart(part: unknown, of: ReadOf, where: string): Promise<void> {
     const payloads: Payload[] = [];
     collect(part, payloads, this.sink);
@@ -262,7 +261,7 @@ function isPayload(value: object): value is Payload {
 /** The SDK's own encodings. An unknown encoding may come from a codec, which hides what the payload names. */
 const CLEAR: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
-/** Whether the bytes of a payload show what it names: no codec encoded it, and it is not stored externally. */
+/** Whether a payload can be searched as is: no codec has encoded it, and it is not stored externally. */
 function isClear(payload: Payload): boolean {
   const encoding = Buffer.from(payload.metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
   return CLEAR.has(encoding) && !isStoredElsewhere(payload);
@@ -273,9 +272,9 @@ const textOf = ({ data }: Payload): string => Buffer.from(data ?? []).toString('
 function unreadable(where: string): CliError {
   return new CliError(
     'payload_unreadable',
-    `A payload of ${where} cannot be read here, so it is unknown which artifacts it names. Nothing was removed.`,
+    `This command cannot read a payload of ${where}, so the artifacts it references are unknown. Nothing was removed.`,
     {
-      hint: 'Set TEMPORAL_CODEC_ENDPOINT, and TEMPORAL_CODEC_AUTH if the server requires it, to a codec server that returns the payloads of this namespace as JSON. Then repeat the command.',
+      hint: "Set TEMPORAL_CODEC_ENDPOINT to a codec server that returns this namespace's payloads as JSON, and TEMPORAL_CODEC_AUTH if that server requires it. Then repeat the command.",
     },
   );
 }

@@ -9,11 +9,11 @@ import {
   withRunOptions,
 } from './options';
 
-/** `campaign`: runs thousands of rows of a manifest, each bought once, within a budget. */
+/** Adds `campaign`, which buys each of a manifest's rows once, within a budget. */
 export function addCampaignCommand(program: Command, context: CommandContext): void {
   const campaign = program
     .command('campaign')
-    .description('videos and images by the thousand: a manifest, a budget, a report')
+    .description('create thousands of videos and images from a manifest, within a budget')
     .addHelpText('after', HELP);
   addInit(campaign, context);
   addRun(campaign, context);
@@ -24,9 +24,10 @@ export function addCampaignCommand(program: Command, context: CommandContext): v
 }
 
 const HELP = `
-A manifest is CSV with a header, JSON lines or a JSON list: one row for each video, image or edit. Ctrl-C detaches, and never cancels.
-Exit codes, the first that applies: 5 rows wait for a decision, 75 rows are still running (resume), 5 cancelled, 5 rows
-failed, 5 the budget is spent, 5 the text of bought rows has changed, 0 every row completed.
+A manifest is CSV with a header, JSON lines or a JSON list, with one row for each video, image or edit. Ctrl-C detaches from
+a campaign but never cancels it.
+Exit code, first match: 5 rows wait for a decision, 75 rows are still running (resume), 5 canceled, 5 rows failed,
+5 the budget is spent, 5 the text of bought rows has changed, 0 every row completed.
 
 Examples:
   $ temporal-media campaign init films.csv
@@ -35,13 +36,13 @@ Examples:
   $ temporal-media campaign status spring
 `;
 
-const ID = ['<id>', 'id of the campaign'] as const;
+const ID = ['<id>', 'campaign id'] as const;
 
 function addInit(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('init')
-      .description('write a template of a manifest; overwrites nothing')
+      .description('write a manifest template; never overwrites a file')
       .argument('[file]', 'ends in .csv or .jsonl', 'campaign.csv'),
   ).action(async (file: string, options: CommonOptions) => {
     const { initManifest } = await import('./template.js');
@@ -52,36 +53,38 @@ function addInit(campaign: Command, context: CommandContext): void {
 function addRun(campaign: Command, context: CommandContext): void {
   const run = campaign
     .command('run')
-    .description('validate a manifest, start its campaign or attach to it, wait, keep a report')
+    .description('validate a manifest, start or attach to its campaign, wait, and update a report')
     .argument('[manifest]', 'CSV or JSON: a file, - for stdin, a URL, or artifact:sha256/HASH')
-    .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
+    .option('--id <id>', 'campaign id; reusing an id buys only rows without a result (default: a new id)')
     .addOption(
-      new Option(
-        '--format <format>',
-        'format of the manifest (default: detected by its first character)',
-      ).choices(['csv', 'jsonl']),
+      new Option('--format <format>', 'manifest format (default: detected from its first character)').choices(
+        ['csv', 'jsonl'],
+      ),
     )
-    .option('--dry-run', 'show rows, models, price and invalid rows; sends nothing and needs no server')
+    .option('--dry-run', 'show rows, models, prices and invalid rows; sends nothing and needs no server')
     .addOption(
-      new Option('--on-invalid <what>', 'for invalid rows: send nothing, or skip them')
+      new Option('--on-invalid <what>', 'if rows are invalid: send nothing (fail), or skip those rows')
         .choices(['fail', 'skip'])
         .default('fail'),
     )
-    .option('--limit <number>', 'only the first N rows; the same id runs the rest later')
-    .option('--sample <number>', 'only this many rows, spread over the manifest')
-    .option('--rebuy-changed', 'buy rows again whose text has changed since they were bought')
-    .option('--account <name>', 'credential name of the worker')
-    .option('--prompts <file>', 'instead of a manifest: one prompt per line, - for stdin; needs --model')
-    .option('--model <id>', 'with --prompts: model of all rows, sent exactly as given')
+    .option('--limit <number>', 'run only the first N rows; run the others later with the same id')
+    .option('--sample <number>', 'run only N rows, spread evenly over the manifest')
+    .option('--rebuy-changed', 'buy a row again if its text has changed since it was bought')
+    .option('--account <name>', "name of the worker's credential to use")
+    .option(
+      '--prompts <file>',
+      'use a file with one prompt per line instead of a manifest (- for stdin); requires --model',
+    )
+    .option('--model <id>', 'with --prompts: model for all rows, sent exactly as given')
     .option('--duration <seconds>', 'with --prompts: duration of every video, in whole seconds')
     .option('--resolution <value>', 'with --prompts: resolution of every video, for example 720p')
     .option('--aspect-ratio <ratio>', 'with --prompts: aspect ratio of every video, for example 16:9')
     .option('--size <WxH>', 'with --prompts: size of every image, for example 1024x1024')
     .option('--quality <value>', 'with --prompts: quality of every image')
-    .option('--n <number>', 'with --prompts: number of results of every image row')
+    .option('--n <number>', 'with --prompts: number of results for each image row')
     .option(
       '--field <name=value>',
-      'with --prompts: model-specific field of every row; may be repeated',
+      'with --prompts: model-specific field for every row; can be repeated',
       collect,
     );
   withCommonOptions(withConsentOptions(withRunOptions(run)))
@@ -93,12 +96,12 @@ function addRun(campaign: Command, context: CommandContext): void {
 }
 
 const RUN_HELP = `
-Every row is validated before anything is sent; problems are reported with the line of the manifest. A row is identified
-by its column id, else by its content, never by its line. Files that rows name (file:PATH, below the folder of the
-manifest) are sent through the artifact store.
-The estimate counts one attempt of each row. A row may be tried again after capacity failures, and each attempt may cost:
-the most that this can cost is shown beside the estimate, and --budget limits it. With --max-spend, a start that may cost
-more asks at a terminal; without a terminal it ends with exit code 6.
+Every row is validated before anything is sent, and problems are reported with their line number in the manifest. A row is
+identified by its id column, or by its content if it has no id, never by its line number. Rows can reference local files
+below the manifest's folder (file:PATH); these are sent through the artifact store.
+The estimate assumes one attempt per row. A row may be retried after capacity failures, and every attempt may be charged.
+The maximum cost with retries is shown next to the estimate, and --budget limits it. With --max-spend, a start that may
+cost more prompts for confirmation; without a terminal, the command exits with code 6.
 
 Examples:
   $ temporal-media campaign run films.csv --limit 10 --id spring --out spring
@@ -111,9 +114,9 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('status')
-      .description('show the state of a campaign: rows, money, rate, what is safe to do')
+      .description("show a campaign's state: rows, money, rate, and what is safe to do")
       .argument(...ID)
-      .option('--batches', 'list its open batches too'),
+      .option('--batches', 'also list its open batches'),
   ).action(async (id: string, options: CommonOptions & { readonly batches?: boolean }) => {
     const { showCampaignStatus } = await import('./status.js');
     await showCampaignStatus(context, named('id', id), options);
@@ -121,9 +124,9 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('watch')
-      .description('show a campaign until it ends; starts nothing')
+      .description("show a campaign's progress until it ends; starts nothing")
       .argument(...ID)
-      .option('--out <dir>', 'keep a report in this folder'),
+      .option('--out <dir>', 'keep a report up to date in this folder'),
   ).action(async (id: string, options: CommonOptions & { readonly out?: string }) => {
     const { watchCampaign } = await import('./watch.js');
     await watchCampaign(context, named('id', id), options);
@@ -131,11 +134,11 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('report')
-      .description('write or refresh the report: results.jsonl, results.csv, media, a gallery')
+      .description('write or refresh the report: results.jsonl, results.csv, media and a gallery')
       .argument(...ID)
-      .option('--out <dir>', 'folder of the report (default: named after the id)')
-      .option('--zip <file>', 'also pack the report into this file')
-      .option('--force', 'replace an existing packed file'),
+      .option('--out <dir>', 'folder for the report (default: named after the id)')
+      .option('--zip <file>', 'also pack the report into this ZIP file')
+      .option('--force', 'replace an existing ZIP file'),
   ).action(async (id: string, options: CommonOptions) => {
     const { reportCampaign } = await import('./report-results.js');
     await reportCampaign(context, named('id', id), options);
@@ -143,8 +146,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('list')
-      .description('list the campaigns of the namespace: running ones first, then the newest')
-      .option('--limit <number>', 'at most this many (default: 20)'),
+      .description("list the namespace's campaigns, running ones first, then newest first")
+      .option('--limit <number>', 'maximum number of campaigns (default: 20)'),
   ).action(async (options: CommonOptions) => {
     const { showCampaigns } = await import('./status.js');
     await showCampaigns(context, options);
@@ -153,8 +156,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
 
 function addOrders(campaign: Command, context: CommandContext): void {
   const orders = [
-    ['pause', 'create nothing more until resumed; running tasks are collected'],
-    ['cancel', 'create nothing more and end; running tasks are collected, bought results are kept'],
+    ['pause', 'stop creating until resumed; tasks in flight are still collected'],
+    ['cancel', 'stop creating and end; tasks in flight are still collected, and bought results are kept'],
   ] as const;
   for (const [order, about] of orders)
     withCommonOptions(
@@ -172,8 +175,8 @@ function addOrders(campaign: Command, context: CommandContext): void {
         .command('set')
         .description('change a running campaign')
         .argument(...ID)
-        .option('--concurrency <number>', 'videos in flight at a time')
-        .option('--budget <amount>', 'maximum spend; nothing is created beyond it: 200, 200USD'),
+        .option('--concurrency <number>', 'maximum videos in flight')
+        .option('--budget <amount>', 'maximum spend; creates stop when it is reached: 200, 200USD'),
     ),
   ).action(async (id: string, options: CommonOptions) => {
     const { setCampaign } = await import('./orders.js');
@@ -191,7 +194,9 @@ function addResumes(campaign: Command, context: CommandContext): void {
       withRunOptions(
         campaign
           .command('resume')
-          .description('continue after a pause, or with rows still running, settled, skipped or canceled')
+          .description(
+            'continue after a pause, or with rows that are still running, settled, skipped or canceled',
+          )
           .argument(...ID),
         { goesOn: true },
       ),
@@ -208,7 +213,7 @@ function addResumes(campaign: Command, context: CommandContext): void {
           .argument(...ID)
           .option(
             '--outcome <outcome>',
-            'rows with this outcome; may be repeated (default: failed and rejected)',
+            'retry rows with this outcome; can be repeated (default: failed and rejected)',
             collect,
           ),
         { goesOn: true },
@@ -218,9 +223,10 @@ function addResumes(campaign: Command, context: CommandContext): void {
 }
 
 const RESUME_HELP = `
-Rows keep their creation keys: what was bought is fetched or adopted, never bought again. Rows that were not bought yet
-are bought, within the budget and the --limit or --sample of the last run; \`campaign run MANIFEST --id ID\` without that
-option buys the rest. --wait-for and --max-attempts apply from the next start on, not to a campaign that runs.
+Rows keep their creation keys, so a row that was already bought is fetched or adopted, never bought again. Rows that have
+not been bought yet are bought, within the budget and the --limit or --sample of the last run. To buy the remaining rows,
+use \`campaign run MANIFEST --id ID\` without that option. --wait-for and --max-attempts do not affect a running campaign;
+they apply from its next start.
 
 Examples:
   $ temporal-media campaign resume spring --out spring
@@ -233,15 +239,17 @@ function named(field: string, value: string): string {
   throw badInput([{ field, message: 'must not be empty.' }]);
 }
 
-/** `campaign adopt` and `campaign declare-lost`: record a person's decision about rows that were set aside. */
+/** Adds `campaign adopt` and `campaign declare-lost`, which record a person's decision about an unconfirmed row. */
 function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
   withDecisionOptions(
     campaign
       .command('adopt')
-      .description('a row that was set aside was accepted as this task: continue with it; costs nothing more')
-      .argument('<id>', 'id of the campaign')
-      .argument('<row>', 'id of the row, or its key as the results show it')
-      .argument('<task>', 'task id from the records of the service'),
+      .description(
+        'decide that an unconfirmed row was accepted as this task, and continue with it; costs nothing more',
+      )
+      .argument('<id>', 'campaign id')
+      .argument('<row>', 'row id, or the key shown in the results')
+      .argument('<task>', "task id from the service's records"),
   ).action(async (id: string, key: string, taskId: string, options: DecideOptions) => {
     const { decideRow } = await import('./orders.js');
     await decideRow(context, id, { key, taskId }, options);
@@ -249,9 +257,9 @@ function addCampaignRowCommands(campaign: Command, context: CommandContext): voi
   withDecisionOptions(
     campaign
       .command('declare-lost')
-      .description('a row that was set aside was not accepted')
-      .argument('<id>', 'id of the campaign')
-      .argument('<row>', 'id of the row, or its key as the results show it'),
+      .description('decide that an unconfirmed row was not accepted')
+      .argument('<id>', 'campaign id')
+      .argument('<row>', 'row id, or the key shown in the results'),
   ).action(async (id: string, key: string, options: DecideOptions) => {
     const { decideRow } = await import('./orders.js');
     await decideRow(context, id, { key }, options);

@@ -24,19 +24,19 @@ import { type Report } from '../shared/report';
 import { type LocalFiles } from './manifest';
 import { amountText, moneyTotalsText, plainKey } from './text';
 
-/** Limits on what a plan may cost. */
+/** Limits on a plan's cost. */
 export interface SpendBounds {
-  /** How often a row is tried after capacity failures; each try may be billed. */
+  /** Maximum attempts per row after capacity failures. Each attempt may be billed. */
   readonly maxAttempts?: number | undefined;
   readonly budget?: Money | undefined;
 }
 
-/** The most that a plan may cost with all its retries, never more than the budget. Null means unknown. */
+/** Returns a plan's maximum cost including retries, capped at the budget. Null means unknown. */
 export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds): Money | null {
   return mostSpent(withRetries(plan, maxAttempts), budget);
 }
 
-/** The cost without a budget if every row uses all its tries and every try is billed. Null means unknown. */
+/** Returns the cost, ignoring any budget, if every row uses all its attempts and each is billed. Null means unknown. */
 function withRetries(
   {
     estimate,
@@ -46,7 +46,7 @@ function withRetries(
   }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'started' | 'currency'>,
   maxAttempts = DEFAULT_MAX_ATTEMPTS,
 ): Money | null {
-  // The attempt that a row has already started is already paid for.
+  // A started row's first attempt is already paid for.
   const more = maxAttempts - 1;
   const sum = estimate * maxAttempts + started.estimate * more;
   if (unpriced > 0 || (more > 0 && started.unpriced > 0)) return null;
@@ -58,7 +58,7 @@ export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT
   return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
 }
 
-/** Limits a sum to the budget. */
+/** Caps a sum at the budget. */
 export function mostSpent(sum: Money | null, budget: Money | undefined): Money | null {
   if (budget === undefined) return sum;
   if (sum !== null && sum.currency === budget.currency)
@@ -66,18 +66,18 @@ export function mostSpent(sum: Money | null, budget: Money | undefined): Money |
   return budget;
 }
 
-/** A campaign to plan on this machine; nothing is sent, stored or started. */
+/** A campaign to plan on this machine without sending, storing or starting anything. */
 export interface PlanHere {
   readonly campaign: string;
   readonly input: Omit<CampaignInput, 'manifest' | 'carried'>;
   readonly format?: 'csv' | 'jsonl' | undefined;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
   readonly store: Pick<ArtifactStore, 'read' | 'has' | 'presign'>;
-  /** Files that rows name; absent for a manifest with files that are already stored. */
+  /** Finds local files that rows name. Absent when the manifest's files are already stored. */
   readonly files?: LocalFiles;
 }
 
-/** If no models are known here, only the form of each row is validated. @throws CliError `models_unavailable` */
+/** Plans a campaign. Without known models, only each row's form is validated. @throws CliError `models_unavailable` */
 export async function planHere(
   report: Report,
   models: ModelsInForce,
@@ -92,7 +92,7 @@ export async function planHere(
       rebuyChanged: input.rebuyChanged ?? false,
       generation: previous === undefined ? 0 : previous.generation + 1,
       ...given({ account, limit, sample, previous, format }),
-      // Only prices show whether a budget can be kept.
+      // A budget can be checked only against known prices.
       ...(models.origin.origin !== 'none' && given({ budget })),
       open,
       store,
@@ -108,7 +108,7 @@ export async function planHere(
   }
 }
 
-/** The single currency of all prices; undefined when there are several or none. */
+/** Returns the single currency of all prices, or undefined when there are several or none. */
 export function currencyOf({ entries }: ModelsInForce): string | undefined {
   const currencies = new Set(entries.flatMap(({ price }) => (price === undefined ? [] : [price.currency])));
   const [only] = currencies;
@@ -119,21 +119,21 @@ export function shownPlan({ index: _index, issuesFile: _file, ...plan }: Campaig
   return plan;
 }
 
-/** Describes what would be bought. Issues are printed on separate lines. */
+/** Describes what would be bought. Does not include issues. */
 export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
   const { rows, planned, done, left, invalid, changed, currency } = plan;
   const isRefused = plan.refused !== undefined;
-  const parts = [isRefused ? 'none of them planned' : `${planned} to do`];
-  if (done > 0) parts.push(`${done} have a result`);
+  const parts = [isRefused ? 'none planned' : `${planned} to do`];
+  if (done > 0) parts.push(`${done} with a result`);
   if (left > 0) parts.push(`${left} left for later`);
-  if (invalid > 0) parts.push(`${invalid} not valid`);
+  if (invalid > 0) parts.push(`${invalid} invalid`);
   const lines = [`rows: ${rows} in the manifest, ${parts.join(', ')}`];
   for (const model of plan.models) lines.push(`  ${modelLine(model, currency)}`);
   if (changed.rows > 0)
     lines.push(
-      `changed: ${changed.rows} bought with a different text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
+      `changed: ${changed.rows} bought with different text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
-  // A refused plan shows its models and only the totals: what it would have cost.
+  // A refused plan buys nothing, so it has no estimate.
   return isRefused ? lines : [...lines, ...moneyLines(plan, bounds)];
 }
 
@@ -141,8 +141,8 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   const { models, estimate, unpriced, started, booked, currency } = plan;
   const lines: string[] = [];
   if (models.length > 0) lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
-  else if (started.rows === 0) lines.push('Nothing has to be bought.');
-  else lines.push(`Nothing new has to be bought: ${started.rows} of the rows already have a task.`);
+  else if (started.rows === 0) lines.push('Nothing needs to be bought.');
+  else lines.push(`Nothing new needs to be bought: ${started.rows} of the rows already have a task.`);
   const most = mostText(plan, bounds);
   if (most !== null) lines.push(most);
   const before = bookedText(booked, currency);
@@ -150,14 +150,14 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   return lines;
 }
 
-/** The possible cost of retries; null when nothing can be retried and only the estimate applies. */
+/** Describes the possible cost of retries. Null when nothing can be retried, so only the estimate applies. */
 function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
 ): string | null {
   const { models, estimate, unpriced, started } = plan;
   const retries = maxAttempts > 1;
-  const why = `after capacity failures a row is attempted up to ${maxAttempts} times (--max-attempts), and each attempt may cost.`;
+  const why = `after capacity failures, a row is attempted up to ${maxAttempts} times (--max-attempts), and each attempt may be charged.`;
   const sum = withRetries(plan, maxAttempts);
   if (budget !== undefined && (sum === null || budget.microUnits < sum.microUnits)) {
     const bound = `at most ${formatMoney(budget)}, its budget`;
@@ -165,20 +165,20 @@ function mostText(
     const without =
       sum === null || sum.microUnits <= estimate
         ? '.'
-        : `; without a budget it could be ${formatMoney(sum)}: ${why}`;
+        : `. Without a budget, it could cost ${formatMoney(sum)}: ${why}`;
     return `With retries it may cost ${bound}${without}`;
   }
   if (!retries || (models.length === 0 && started.rows === 0)) return null;
   if (sum !== null)
     return sum.microUnits === 0 ? null : `With retries it may cost at most ${formatMoney(sum)}: ${why}`;
   const rows = unpriced + started.unpriced;
-  return `The maximum cost is unknown, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
+  return `The maximum cost is unknown because ${rowsText(rows)} no known price and there is no budget: ${why}`;
 }
 
-/** The cost of earlier attempts, which the estimate excludes; null when there cannot be any. */
+/** Describes the cost of earlier attempts, which the estimate excludes. Null when they cannot have cost anything. */
 export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
   if (sumOf(booked) === 0 && booked.unknown === 0) return null;
-  return `Earlier attempts of these rows may have cost already, and the estimate does not include them: ${moneyTotalsText(booked, currency)}.`;
+  return `Earlier attempts of these rows may already have been charged and are not in the estimate: ${moneyTotalsText(booked, currency)}.`;
 }
 
 function modelLine(
@@ -193,14 +193,14 @@ function rowsText(rows: number): string {
   return rows === 1 ? '1 row has' : `${rows} rows have`;
 }
 
-/** A sum with an unknown part is not a price. */
+/** Describes a sum, and how many rows it leaves out because their price is unknown. */
 function sumText(estimate: number, unpriced: number, currency: string | null): string {
   if (unpriced === 0) return amountText(estimate, currency);
   const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;
   return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
 }
 
-/** Maximum number of issues shown in text; `-o jsonl` has all of them. */
+/** Maximum number of issues shown in text. `-o jsonl` lists all of them. */
 const SHOWN_LINES = 20;
 
 /** `line 12, duration (row sku-7): message Allowed: 2, 4.` */
@@ -211,7 +211,7 @@ export function issueLine({ line, column, message, allowed, id }: ManifestIssue)
   return `${place}${row}: ${message}${listed}`;
 }
 
-/** The first issues of a plan, one per line, and how many other rows have issues. */
+/** Returns a plan's first issues, one per line, and the number of other rows with issues. */
 export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'invalid'>): string[] {
   const lines = issues.slice(0, SHOWN_LINES).map(issueLine);
   const rows = new Set(issues.slice(0, SHOWN_LINES).map(({ line }) => line)).size;
@@ -222,12 +222,12 @@ export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'i
 const NOTHING = '0'.repeat(64);
 const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
 
-/** Discards what a plan writes; with `-o jsonl`, every issue of the manifest becomes an event. */
+/** Discards what a plan writes. With `-o jsonl`, every manifest issue becomes an event. */
 export function issueSink(report: Report): Pick<ArtifactStore, 'putBuffer' | 'putStream'> {
   return {
     putBuffer: async () => KEPT,
     putStream: async (source) => {
-      // Only issues are written as a stream.
+      // The planner writes only issues as a stream.
       for await (const line of createInterface({ input: Readable.from(source) })) {
         const issue = JSON.parse(line) as ManifestIssue;
         report.event('issue', issue);

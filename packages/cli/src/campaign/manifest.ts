@@ -24,8 +24,8 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from '../shared/errors';
 
 /**
- * GETs a manifest. The worker never requests the address again, so exactly the manifest that was validated and agreed
- * to is started. Messages omit the address, which may be signed. @throws Error with a reason for people
+ * Downloads a manifest. The worker never requests the URL again, so the campaign that starts is exactly the one that was
+ * validated and confirmed. Messages omit the URL, which may be signed. @throws Error with a human-readable reason
  */
 async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;
@@ -33,17 +33,17 @@ async function fetchManifest(address: string, env = process.env): Promise<Readab
     reply = await getterWithoutCredentials(env)(address);
   } catch (error) {
     throwBug(error);
-    throw new Error('its address does not respond.');
+    throw new Error('its URL does not respond.');
   }
   if ('body' in reply) return Readable.fromWeb(reply.body);
   throw new Error(
     reply.refused === 'downgraded'
-      ? 'its address redirects from https to http.'
-      : `its address returned HTTP ${reply.status}.`,
+      ? 'its URL redirects from https to http.'
+      : `its URL returned HTTP ${reply.status}.`,
   );
 }
 
-/** Columns that name sources. */
+/** Columns whose values are sources. */
 const SOURCES: ReadonlySet<string> = new Set([
   'image_reference',
   'video_reference',
@@ -55,7 +55,7 @@ const SOURCES: ReadonlySet<string> = new Set([
 
 type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
 
-/** Whether a row names a file. A manifest that cannot be read names none; the plan reports what is wrong with it. */
+/** Whether any row names a local file. False for an unreadable manifest, which the plan reports as an error. */
 export async function namesFiles(
   bytes: AsyncIterable<Uint8Array>,
   format?: 'csv' | 'jsonl',
@@ -72,9 +72,9 @@ export async function namesFiles(
 }
 
 /**
- * The manifest as a JSON list that names stored files instead of local ones, so that a worker on another machine can
- * read them. Every row keeps its line, so messages and results refer to lines of the user's own file. A list may have
- * several rows on one line. A malformed row stays malformed.
+ * Rewrites the manifest as a JSON list that names stored files instead of local ones, so that a worker on another
+ * machine can read them. Every row keeps its line number, so messages and results refer to lines of the user's own file.
+ * Several rows of a list may share a line. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -143,7 +143,7 @@ function isFile(source: JsonValue): boolean {
   return read !== undefined && 'file' in read;
 }
 
-/** Removes the fields of a reference that are not part of its source. */
+/** Removes a reference's fields that are not part of its source. */
 function fieldsOfSource(source: JsonValue): JsonValue {
   if (!isObject(source)) return source;
   const { kind: _kind, field: _field, ...rest } = source;
@@ -157,16 +157,16 @@ function isObject(value: JsonValue): value is { readonly [name: string]: JsonVal
 /** A manifest that can be read several times. */
 export interface ManifestInput {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
-  /** Folder that must contain the local files that its rows name; null: rows may not name local files. */
+  /** Folder that must contain the local files that rows name. Null if rows must not name local files. */
   readonly folder: string | null;
-  /** The manifest's artifact if it is already in the store, else null. */
+  /** The manifest's artifact if it is already in the store, or null. */
   readonly artifact: ArtifactRef | null;
   /** Removes the temporary copy, if any. */
   dispose(): Promise<void>;
 }
 
 /**
- * Opens MANIFEST: a file, `-`, an address or an artifact. Input that can be read only once is copied to a temporary
+ * Opens MANIFEST: a file, `-`, a URL or an artifact. Input that can be read only once is copied to a temporary
  * file. Rows of a fetched or stored manifest must not name files on this machine. @throws CliError
  * `manifest_unreadable`
  */
@@ -186,7 +186,7 @@ export async function openManifest(
   const file = resolve(argument);
   const facts = await stat(file).catch((error: unknown) => {
     const code = systemCode(error);
-    throw unreadable(code === 'ENOENT' ? `There is no file ${argument}.` : `${argument}: ${code}.`);
+    throw unreadable(code === 'ENOENT' ? `the file ${argument} does not exist.` : `${argument}: ${code}.`);
   });
   if (facts.isDirectory()) throw unreadable(`${argument} is a folder.`);
   if (!facts.isFile()) return spooled(createReadStream(file), process.cwd());
@@ -208,7 +208,7 @@ async function storedManifest(
   store: Pick<ArtifactStore, 'has' | 'read'>,
 ): Promise<ManifestInput> {
   const bytes = await store.has(sha256);
-  if (bytes === null) throw unreadable('the artifact store of this command does not contain it.');
+  if (bytes === null) throw unreadable('the artifact store that this command uses does not contain it.');
   return {
     open: async () => (await store.read({ sha256 })) as AsyncIterable<Uint8Array>,
     folder: null,
@@ -235,12 +235,12 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
   };
 }
 
-/** Error codes that concern the file and not the store. */
+/** Error codes caused by the file rather than the store. */
 const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
 
 /**
- * Files that rows name, as artifacts. Only media, and only below the manifest's folder with links resolved: others may
- * have written the manifest, and it must not send arbitrary files from this machine to the service.
+ * Stores the local files that rows name as artifacts. Accepts only media files that are below the manifest's folder
+ * after links are resolved: a manifest from someone else must not send arbitrary files from this machine to the service.
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();
@@ -250,7 +250,7 @@ export class LocalFiles {
     private readonly store: Pick<ArtifactStore, 'putStream'>,
   ) {}
 
-  /** Undefined for a file that is missing, elsewhere or not media. @throws ArtifactError when the store fails */
+  /** Returns undefined if the file is missing, elsewhere or not media. @throws ArtifactError when the store fails */
   find(path: string): Promise<ArtifactRef | undefined> {
     const known = this.#known.get(path);
     if (known !== undefined) return known;

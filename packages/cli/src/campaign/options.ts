@@ -25,7 +25,7 @@ export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions
   readonly account?: string;
 }
 
-/** Options of a run that reads one row per line from a file of prompts. */
+/** Options of a run that reads one prompt per line from a file. */
 export interface PromptOptions {
   readonly prompts?: string;
   readonly model?: string;
@@ -38,7 +38,7 @@ export interface PromptOptions {
   readonly field?: readonly string[];
 }
 
-/** Options that control what a start may spend. */
+/** Options that limit how much a start may spend. */
 export interface ConsentOptions {
   readonly maxSpend?: string;
   readonly yes?: boolean;
@@ -59,39 +59,39 @@ export function withConsentOptions(command: Command): Command {
   return command
     .option(
       '--max-spend <amount>',
-      'ask before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
+      'confirm before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
     )
-    .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown');
+    .option('-y, --yes', 'accept a cost that is above --max-spend or unknown');
 }
 
-/** Defaults of a new run. A resumed campaign keeps its earlier values. */
+/** Defaults for a new run. A resumed campaign keeps its earlier values. */
 const RUN_DEFAULTS = {
   concurrency: String(DEFAULT_CONCURRENCY),
   waitFor: '1h',
   maxAttempts: String(DEFAULT_MAX_ATTEMPTS),
 };
-const AS_BEFORE = 'as before';
+const AS_BEFORE = 'previous value';
 const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
 
 /**
- * Options of `run`, `resume` and `retry`. @param goesOn true for `resume` and `retry`, which keep the values of the
- * previous run
+ * Adds the options of `run`, `resume` and `retry`. @param goesOn true for `resume` and `retry`, which keep the previous
+ * run's values
  */
 export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
   const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
   return command
-    .option('--out <dir>', 'write a report to this folder: results.jsonl, results.csv, media, a gallery')
-    .option('--concurrency <number>', `videos in flight at a time (default: ${concurrency})`)
-    .option('--budget <amount>', 'maximum spend; nothing is created beyond it: 200, 200USD')
+    .option('--out <dir>', 'write a report to this folder: results.jsonl, results.csv, media and a gallery')
+    .option('--concurrency <number>', `maximum videos in flight (default: ${concurrency})`)
+    .option('--budget <amount>', 'maximum spend; creates stop when it is reached: 200, 200USD')
     .option('--wait-for <duration>', `how long to wait for each video: 90s, 15m, 2h (default: ${waitFor})`)
     .option(
       '--max-attempts <number>',
-      `maximum attempts of a row that fails for lack of capacity; each may cost (default: ${maxAttempts})`,
+      `maximum attempts for a row that fails for lack of capacity; each may be charged (default: ${maxAttempts})`,
     )
     .option('--detach', 'print the id and return as soon as the campaign has started');
 }
 
-/** @throws CliError for anything but a whole number of at least 1 */
+/** @throws CliError unless the text is a whole number of at least 1 */
 export function countOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
@@ -111,7 +111,7 @@ export function amountOf(option: string, text: string | undefined): Amount | und
   throw badInput([{ field: option, message }]);
 }
 
-/** The amount in its currency, else in the currency of the prices. @throws CliError when neither is known */
+/** Returns the amount in its own currency, or in the prices' currency. @throws CliError when neither is known */
 export function moneyOption(
   option: string,
   amount: Amount | undefined,
@@ -121,11 +121,14 @@ export function moneyOption(
   const known = amount.currency ?? currency;
   if (known != null) return { microUnits: amount.microUnits, currency: known };
   throw badInput([
-    { field: option, message: 'must name its currency, such as 200USD: the prices here do not say which.' },
+    {
+      field: option,
+      message: 'must include a currency, such as 200USD: the known prices do not determine it.',
+    },
   ]);
 }
 
-/** Settings that a new run and a resumed run share. */
+/** Reads the settings that new and resumed runs share. */
 export function changesOf(options: ResumeRowsCommandOptions): {
   readonly concurrency?: number;
   readonly waitFor?: DurationInput;

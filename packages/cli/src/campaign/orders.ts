@@ -41,7 +41,7 @@ import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { plainKey } from './text';
 import { followCampaign } from './watch';
 
-/** `campaign resume` and `campaign retry`: resumes or retries rows, then follows the campaign. @throws CliError */
+/** `campaign resume` and `campaign retry`: resume or retry rows, then follow the campaign. @throws CliError */
 export async function resumeRowsOf(
   context: CommandContext,
   id: string,
@@ -64,7 +64,7 @@ export async function resumeRowsOf(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // Rows that a resume continues in a running campaign were agreed to within its budget. A retry buys new attempts.
+      // Resuming rows of a running campaign stays within a budget that was already confirmed. A retry buys new attempts.
       if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
@@ -89,13 +89,13 @@ export async function resumeRowsOf(
 }
 
 const NOT_NOW =
-  '--wait-for and --max-attempts have no effect while it runs. Pass them again after it has ended.';
+  '--wait-for and --max-attempts have no effect on a running campaign. Pass them again after it has ended.';
 
 function takenText({ by, rows }: ResumedCampaign, id: string): string {
-  if (by === 'start') return `Started ${id} again: it resumes the remaining rows.`;
+  if (by === 'start') return `Restarted ${id} to resume the remaining rows.`;
   return rows === null || rows === 0
-    ? `${id} is running, and none of its rows had to be resumed.`
-    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} resumed.`;
+    ? `${id} is running, and none of its rows needed to be resumed.`
+    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} being resumed.`;
 }
 
 /** @throws CliError */
@@ -107,7 +107,7 @@ async function confirmResume(
 ): Promise<void> {
   const models = await modelsInForce(config, env, input.account);
   const { source, format } = input.manifest;
-  // A manifest that only the worker can read is validated only there.
+  // Only the worker can validate a manifest that this command cannot read.
   if (models.origin.origin === 'none' || !('artifact' in source)) return confirmUnvalidated(report, consent);
   const store = await openArtifactStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
@@ -124,7 +124,7 @@ function retriedOutcomes(names: readonly string[] | undefined): readonly Retried
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return names as readonly RetriedOutcome[];
   const decided = unknown.includes('unconfirmed')
-    ? ` Settle an unconfirmed row first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
+    ? ` Settle unconfirmed rows first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
     : '';
   throw badInput([
     { field: '--outcome', message: `cannot be ${unknown.join(', ')}.${decided}`, allowed: known },
@@ -155,9 +155,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
   const concurrency = countOf('--concurrency', options.concurrency);
   const amount = amountOf('--budget', options.budget);
   if (concurrency === undefined && amount === undefined)
-    throw badInput([
-      { field: '--concurrency', message: '--concurrency or --budget is required: nothing else can be set.' },
-    ]);
+    throw badInput([{ field: '--concurrency', message: 'is required, unless --budget is set.' }]);
   const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);
@@ -179,18 +177,17 @@ export async function setCampaign(context: CommandContext, id: string, options: 
 }
 
 /**
- * An Update blocks until a worker has carried it out, so without a worker the command fails immediately. @throws
- * CliError
+ * Fails immediately when no worker is running, because an Update would block until a worker applies it. @throws CliError
  */
 async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.campaigns.describe(id);
   requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
-  const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot apply orders.`;
+  const message = `No worker is polling task queue ${connected.taskQueue}, so the campaign cannot be changed.`;
   throw new CliError('no_worker', message);
 }
 
-/** @throws CliError `campaign_order_refused` for the first change that was not applied */
+/** Prints the results of changes. @throws CliError `campaign_order_refused` for the first one that was not applied */
 function answerOrders(
   { report }: CommandContext,
   workflowId: string,
@@ -206,14 +203,14 @@ function answerOrders(
 
 interface RowDecision {
   readonly key: string;
-  /** Absent: nothing was accepted. */
+  /** Absent if the service accepted nothing. */
   readonly taskId?: string;
 }
 
 /**
- * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A running campaign applies the
- * decision immediately. For an ended campaign, the decision is written to the journal, and `campaign resume` resumes
- * the row. @throws CliError
+ * `campaign adopt` and `campaign declare-lost`: settle an unconfirmed row. A running campaign applies the decision
+ * immediately. For an ended campaign, the decision is written to the journal and takes effect with `campaign resume`.
+ * @throws CliError
  */
 export async function decideRow(
   context: CommandContext,
@@ -222,7 +219,7 @@ export async function decideRow(
   options: DecideOptions,
 ): Promise<void> {
   const { by = userName(), reason } = options;
-  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must give the reason.' }]);
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must not be empty.' }]);
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);
     const row = await findRow(context, connected, id, key, options);
@@ -248,7 +245,7 @@ export async function decideRow(
       yes: false,
       ...(taskId !== undefined && { taskId }),
     });
-    context.report.say(`Resume the row with: ${commandFor('campaign resume', id)}`);
+    context.report.say(`To resume the row, run: ${commandFor('campaign resume', id)}`);
   });
 }
 
@@ -262,21 +259,21 @@ async function findRow(
   const store = await openArtifactStore(effectiveConfig(context, options));
   for await (const row of latestResults(store, await media.campaigns.results(id)))
     if (row.key === key) return row;
-  const message = `The campaign ${id} has no result for a row ${plainKey(key)}.`;
+  const message = `Campaign ${id} has no result for row ${plainKey(key)}.`;
   throw new CliError('not_found', message, {
-    hint: 'Name a row by its id, or by its key as the results show it.',
+    hint: "Pass the row's id, or the key shown in the results.",
   });
 }
 
-/** The attempt with an unknown outcome: the row's last one. */
+/** Returns the row's last attempt, whose outcome is unknown. @throws CliError when the row is not unconfirmed */
 function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
   const last = ledger.reduce<LedgerLine | undefined>(
     (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),
     undefined,
   );
   if (outcome === 'unconfirmed' && last !== undefined) return last;
-  const message = `The row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}: it does not wait for a decision.`;
+  const message = `Row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}, so it does not need a decision.`;
   throw new CliError('decision_refused', message, {
-    hint: `Show the state of the rows: ${commandFor('campaign status', id)}`,
+    hint: `To show the state of the rows, run: ${commandFor('campaign status', id)}`,
   });
 }

@@ -11,7 +11,7 @@ import { readFields } from '../shared/paid-options';
 import { type ManifestInput } from './manifest';
 import { countOf, type PromptOptions, type RunOptions } from './options';
 
-/** Values that all rows share: the option, its field, and the manifest column with the same meaning. */
+/** Options whose values apply to all rows, each with its field and the equivalent manifest column. */
 const COLUMNS = [
   ['--model', 'model', 'model'],
   ['--duration', 'duration', 'duration'],
@@ -23,44 +23,40 @@ const COLUMNS = [
   ['--field', 'field', 'field:NAME'],
 ] as const satisfies readonly (readonly [string, keyof PromptOptions, string])[];
 
-/** Where the rows of a run come from. */
+/** The source of a run's rows. */
 export interface RowsSource {
-  /** A file, `-`, an address or an artifact. */
+  /** A file, `-`, a URL or an artifact. */
   readonly from: string;
-  /** Columns that all rows of a file of prompts share; absent for a manifest. */
+  /** Columns that all rows of a prompts file share. Absent for a manifest. */
   readonly columns?: CommonColumns;
   readonly format: 'csv' | 'jsonl' | undefined;
 }
 
-/** @throws CliError for options that exclude each other */
+/** Determines where a run's rows come from. @throws CliError for conflicting options */
 export function rowsSource(manifest: string | undefined, options: RunOptions): RowsSource {
   const { prompts, format } = options;
   if (prompts === undefined) {
     const [lost] = COLUMNS.filter(([, name]) => options[name] !== undefined);
     if (lost !== undefined)
       throw badInput([
-        { field: lost[0], message: `requires --prompts; in a manifest use the column ${lost[2]}.` },
+        { field: lost[0], message: `requires --prompts. In a manifest, use the ${lost[2]} column.` },
       ]);
     if (manifest === undefined)
-      throw badInput([
-        { field: 'manifest', message: 'is required, or --prompts FILE with one prompt per line.' },
-      ]);
+      throw badInput([{ field: 'manifest', message: 'is required, unless --prompts FILE is set.' }]);
     return { from: notEmpty('manifest', manifest), format };
   }
   if (manifest !== undefined)
-    throw badInput([
-      { field: '--prompts', message: 'replaces the manifest: pass one of the two, not both.' },
-    ]);
+    throw badInput([{ field: '--prompts', message: 'cannot be combined with a manifest.' }]);
   if (format !== undefined)
     throw badInput([
-      { field: '--format', message: 'is the format of a manifest and cannot be used with --prompts.' },
+      { field: '--format', message: 'applies to a manifest and cannot be combined with --prompts.' },
     ]);
   if (options.model === undefined)
-    throw badInput([{ field: '--model', message: 'is required with --prompts: the model of all rows.' }]);
+    throw badInput([{ field: '--model', message: 'is required with --prompts.' }]);
   return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
 }
 
-/** A file of prompts as a manifest. Its rows name no files. */
+/** Presents a prompts file as a manifest. Its rows cannot name files. */
 export function asManifest(input: ManifestInput, columns: CommonColumns): ManifestInput {
   return {
     ...input,
@@ -95,14 +91,14 @@ function notEmpty(field: string, value: string): string {
   throw badInput([{ field, message: 'must not be empty.' }]);
 }
 
-/** Columns that all rows of a file of prompts share, including the model. */
+/** Columns that all rows of a prompts file share, including the model. */
 export interface CommonColumns {
   readonly [column: string]: JsonValue;
 }
 
 /**
- * Turns a file of prompts into a manifest of JSON lines: every non-blank line is a row's prompt, and every row keeps
- * its line, so messages and results refer to lines of the user's own file.
+ * Turns a prompts file into a JSON-lines manifest: every non-blank line becomes a row's prompt. Rows keep their line
+ * numbers, so messages and results refer to lines of the user's own file.
  * @throws CliError `manifest_unreadable`
  */
 export async function* promptRows(
@@ -113,11 +109,11 @@ export async function* promptRows(
   try {
     for await (const { line, content } of linesOf(manifestText(bytes))) {
       if (content === null)
-        throw unusable(`Line ${line} of the prompts has more than ${MAX_ROW_CHARACTERS} characters.`);
+        throw unusable(`Line ${line} of the prompts file is longer than ${MAX_ROW_CHARACTERS} characters.`);
       if (content.trim() === '') continue;
       if (next === 1 && isManifest(content))
         throw unusable(
-          `Line ${line} starts a manifest and is not a prompt: pass the file without --prompts and its options.`,
+          `Line ${line} looks like the start of a manifest, not a prompt. Pass a manifest without --prompts and its options.`,
         );
       const row = JSON.stringify({ ...columns, prompt: content });
       yield Buffer.from(`${'\n'.repeat(line - next)}${row}\n`);
@@ -128,7 +124,7 @@ export async function* promptRows(
   }
 }
 
-/** Whether a line is JSON or a header with prompt and model: each line of such a file would be bought as a prompt. */
+/** Whether a line is JSON or a CSV header. In a prompts file, each line of such a manifest would be bought as a prompt. */
 function isManifest(line: string): boolean {
   if (line.trimStart().startsWith('{')) return true;
   const names = line.split(/[,;\t]/).map((name) => name.trim().toLowerCase().replace(/^"|"$/g, ''));

@@ -14,7 +14,7 @@ import { moneyTotalsText, resultsText } from './text';
 /** Minimum milliseconds from the start of one refresh to the start of the next. */
 const EVERY_MS = 10_000;
 
-/** Keeps the report of a campaign in a folder up to date while a command follows the campaign. */
+/** Keeps a campaign's report up to date while a command follows the campaign. */
 export class ReportRefresher {
   #running: Promise<void> | undefined;
   #startedAt = -Infinity;
@@ -41,13 +41,13 @@ export class ReportRefresher {
       });
   }
 
-  /** Refreshes the report a last time, from the campaign's result. @throws ReportError, ArtifactError */
+  /** Refreshes the report one last time, from the campaign's result. @throws ReportError, ArtifactError */
   async finish(result: CampaignResult): Promise<ReportSummary> {
     await this.#running;
     return this.#write(factsOfResult(result), result.results);
   }
 
-  /** Stops a running refresh after the page that it is writing. A later refresh continues from there. */
+  /** Stops a running refresh after the current page. A later refresh continues from there. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -66,7 +66,7 @@ export class ReportRefresher {
   }
 }
 
-/** Facts for the report of a running campaign. */
+/** Returns the report's facts for a running campaign. */
 function factsOfState(state: CampaignState): ReportFacts {
   const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
   return {
@@ -85,7 +85,7 @@ function factsOfState(state: CampaignState): ReportFacts {
   };
 }
 
-/** Facts for the report of an ended campaign. */
+/** Returns the report's facts for an ended campaign. */
 function factsOfResult(result: CampaignResult): ReportFacts {
   const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
   return {
@@ -110,7 +110,7 @@ interface ReportCommandOptions extends CommonOptions {
   readonly force?: boolean;
 }
 
-/** `campaign report`: writes or refreshes a campaign's report, and packs it. Starts nothing. @throws CliError */
+/** `campaign report`: writes or refreshes a campaign's report, and zips it if requested. @throws CliError */
 export async function reportCampaign(
   context: CommandContext,
   id: string,
@@ -131,7 +131,7 @@ export async function reportCampaign(
     report.say(`Money: ${moneyTotalsText(facts.money, facts.currency)}.`);
     if (summary.filesMissing > 0)
       report.say(
-        `${report.paint('warn', 'warning:')} ${summary.filesMissing} files are not in the artifact store that this command sees (${config.artifacts}).`,
+        `${report.paint('warn', 'warning:')} ${summary.filesMissing} files are missing from this command's artifact store (${config.artifacts}).`,
       );
     for (const file of reportFiles(summary)) report.result(file);
     if (zipped !== null) report.result(zipped.file);

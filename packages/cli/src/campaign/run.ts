@@ -46,7 +46,7 @@ import { ReportRefresher } from './report-results';
 import { endAdvice, refusalType } from './text';
 import { attachCampaign } from './watch';
 
-/** One `campaign run`, read from its options. */
+/** A `campaign run`, as read from its options. */
 interface Run {
   readonly id: string;
   readonly config: MediaConfig;
@@ -55,7 +55,7 @@ interface Run {
   readonly models: ModelsInForce;
   readonly settings: Omit<CampaignStart, 'manifest'>;
   readonly consent: CampaignConsent;
-  /** Absolute path; undefined without a report. */
+  /** Absolute path of the report. Undefined if no report is written. */
   readonly directory: string | undefined;
   readonly detach: boolean;
 }
@@ -138,7 +138,7 @@ async function startAndAttach(
     report.event('started', facts);
     if (run.detach) {
       report.result(workflowId);
-      report.say(`Watch it with: ${hint}`);
+      report.say(`To watch it, run: ${hint}`);
       report.reply({ ok: true, data: facts });
       return;
     }
@@ -149,7 +149,7 @@ async function startAndAttach(
   }
 }
 
-/** Says that the campaign keeps its settings, and warns when budget or concurrency differ from those given here. */
+/** Reports that a running campaign keeps its settings. Warns if its budget or concurrency differs from the options. */
 async function reportRunning(
   { report }: CommandContext,
   { id, settings }: Run,
@@ -157,7 +157,7 @@ async function reportRunning(
 ): Promise<void> {
   const set = commandFor('campaign set', id);
   report.say(
-    `It is already running: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
+    `It is already running and keeps its settings. To change its concurrency or raise its budget, use \`${set}\`.`,
   );
   if (settings.budget === undefined && settings.concurrency === undefined) return;
   const state = await media.campaigns.state(id).catch(otherwise(undefined));
@@ -165,7 +165,7 @@ async function reportRunning(
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }
 
-/** Attaches to the campaign if it is running. Otherwise plans the missing rows, confirms the cost and starts it. */
+/** Attaches to the campaign if it is running. If not, plans the missing rows, confirms the cost and starts it. */
 async function begin(
   { report }: CommandContext,
   run: Run,
@@ -182,7 +182,7 @@ async function begin(
   const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
   const input = { ...settings, ...given({ previous }) };
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
-  // Without models a plan shows only errors in the form of the rows.
+  // Without models, a plan shows only malformed rows.
   if (isKnown || plan.refused !== undefined) showPlan(report, plan, consent);
   await (isKnown ? confirmPlan(report, plan, consent) : confirmUnvalidated(report, consent));
   return media.campaigns.start(start, { id });
@@ -206,7 +206,7 @@ export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds
   if (plan.refused !== undefined) throw refused(plan);
 }
 
-/** Does not ask when nothing is bought or no limit is set. @throws CliError `spend_not_confirmed` */
+/** Confirms a plan's cost if it may buy anything and a limit is set. @throws CliError `spend_not_confirmed` */
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,
@@ -224,7 +224,7 @@ export async function confirmPlan(
   });
 }
 
-/** Only the worker knows the models, so the price is unknown here. @throws CliError `spend_not_confirmed` */
+/** Confirms a start whose price only the worker can determine. @throws CliError `spend_not_confirmed` */
 export async function confirmUnvalidated(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
@@ -235,7 +235,7 @@ export async function confirmUnvalidated(
   await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
 }
 
-/** Confirms what a running campaign may spend beyond its earlier budget. @throws CliError `spend_not_confirmed` */
+/** Confirms the increase of a running campaign's budget. @throws CliError `spend_not_confirmed` */
 export async function confirmMore(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
@@ -259,7 +259,7 @@ export function refused(plan: CampaignPlan): CliError {
 
 /**
  * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends, stores and starts
- * nothing. Needs no server, so earlier results under the id are unknown. @throws CliError
+ * nothing. Earlier results are unknown, because it does not connect to a server. @throws CliError
  */
 async function showCampaignDryRun(
   { report }: CommandContext,
@@ -269,7 +269,7 @@ async function showCampaignDryRun(
   const plan = await planHere(report, models, manifest);
   for (const line of planLines(plan, manifest.input)) report.result(line);
   if (models.origin.origin === 'none')
-    report.result('models: not in a configuration, so their values were not checked');
+    report.result('models: no model configuration, so values were not checked');
   for (const line of issueLines(plan)) report.say(line);
   report.say('Dry run: nothing was sent and nothing was started.');
   if (plan.refused !== undefined) throw refused(plan);
@@ -278,7 +278,7 @@ async function showCampaignDryRun(
   report.reply({ ok: true, data: { ...data } });
 }
 
-/** How a running campaign differs from the settings given here; undefined when it does not. */
+/** Describes how a running campaign differs from the requested settings. Undefined when it does not. */
 export function runsOtherwise(
   { budget, concurrency }: Pick<CampaignState, 'budget' | 'concurrency'>,
   asked: Pick<CampaignStart, 'budget' | 'concurrency'>,
@@ -295,16 +295,16 @@ export function runsOtherwise(
   return differing.length === 0 ? undefined : `${differing.join('. ')}.`;
 }
 
-/** The manifest as the worker reads it. */
+/** A manifest in the artifact store, for the worker to read. */
 export interface StoredManifest {
   readonly artifact: ArtifactRef;
-  /** Format of the bytes; undefined when the first bytes show it. */
+  /** Undefined if the format is detected from the content. */
   readonly format: 'csv' | 'jsonl' | undefined;
 }
 
 /**
- * Puts a manifest into the store that the worker shares: its own bytes or, when rows name local files, a JSON list that
- * names the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
+ * Stores a manifest where the worker can read it: unchanged or, if rows name local files, as a JSON list that names the
+ * stored files. The same manifest with the same files produces the same bytes. @throws ArtifactError
  */
 export async function storeManifest(
   store: ArtifactStore,

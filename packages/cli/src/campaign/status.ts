@@ -25,27 +25,27 @@ import {
   standText,
 } from './text';
 
-/** Everything that is known about a campaign. */
+/** The output of `campaign status`. */
 interface CampaignStatus {
   readonly workflowId: string;
   readonly runId: string;
-  /** Temporal's status of the newest run. */
+  /** Temporal status of the newest run. */
   readonly status: string;
   readonly startedAt: string;
   readonly closedAt: string | null;
-  /** Link into the web UI; null when none is known. */
+  /** Web UI link. Null when unknown. */
   readonly url: string | null;
-  /** The last state; null when the campaign has a result, or when no worker answers. */
+  /** The last state. Null when the campaign has a result or no worker responds. */
   readonly state: CampaignState | null;
-  /** The result; null while the campaign runs, and when it was closed from outside. */
+  /** The result. Null while the campaign runs, and when it was terminated or canceled in Temporal. */
   readonly result: CampaignResult | null;
-  /** One sentence: what is safe to do. */
+  /** One sentence that says what is safe to do. */
   readonly safe: string;
-  /** What could not be read, and why. */
+  /** Facts that could not be read, with the reasons. */
   readonly notes: readonly string[];
 }
 
-/** Read-only. @throws CampaignNotFoundError */
+/** Collects a campaign's status. Read-only. @throws CampaignNotFoundError */
 async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
   const { media } = connected;
   const { status, runId, startedAt, closedAt } = await media.campaigns.describe(id);
@@ -93,10 +93,10 @@ export async function showCampaignStatus(
   });
 }
 
-/** Maximum number of issues that a status shows; the report and --dry-run have all of them. */
+/** Maximum number of issues in a status. The report and --dry-run list all of them. */
 const SHOWN_ISSUES = 5;
 
-/** The text of `campaign status`: one fact per line; the last one says what is safe to do. */
+/** Returns the text of `campaign status`, one fact per line. The last line says what is safe to do. */
 function campaignStatusLines(
   status: CampaignStatus,
   paint: Paint,
@@ -120,7 +120,7 @@ function campaignStatusLines(
     if (state !== null) add('Phase', state.phase);
     if (plan !== null) {
       const left = plan.left > 0 ? `, ${plan.left} left for later` : '';
-      const invalid = plan.invalid > 0 ? `, ${plan.invalid} not valid` : '';
+      const invalid = plan.invalid > 0 ? `, ${plan.invalid} invalid` : '';
       const going = state === null ? '' : `, ${state.remaining} to go (${state.inFlight} in flight)`;
       add(
         'Rows',
@@ -149,7 +149,7 @@ function addRunning(add: (name: string, text: string | null) => void, state: Cam
 }
 
 function batchText({ workflowId, rows, ended, inFlight, lastReportAt }: BatchView): string {
-  const reported = lastReportAt === null ? 'it has not reported yet' : `last report ${lastReportAt}`;
+  const reported = lastReportAt === null ? 'not reported yet' : `last report ${lastReportAt}`;
   return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${reported}`;
 }
 
@@ -157,7 +157,7 @@ interface ListOptions extends CommonOptions {
   readonly limit?: string;
 }
 
-/** `campaign list`: the campaigns in the namespace, running ones first, otherwise in the server's order. */
+/** `campaign list`: lists the namespace's campaigns, running ones first, then in the server's order. */
 export async function showCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
   const { report } = context;
   const most = countOf('--limit', options.limit) ?? 20;
@@ -183,7 +183,7 @@ export async function showCampaigns(context: CommandContext, options: ListOption
   });
 }
 
-/** Ends a command with a campaign's result: prints text, report paths and the JSON object, and sets the exit code. */
+/** Prints a campaign's result as text, report paths and the JSON object, and sets the exit code. */
 export function answerCampaign(
   context: CommandContext,
   result: CampaignResult,
@@ -215,15 +215,15 @@ function endLines({ plan, counts, money, budget, currency, outcome }: CampaignRe
   if (outcome === 'refused') return issues;
   const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyTotalsText(money, currency)}.`];
   if (budget !== null) lines.push(`Budget: ${budgetText(budget)}.`);
-  if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} of the rows for later.`);
+  if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} rows for later.`);
   if (plan.invalid > 0 && issues.length === 0)
     lines.push(
-      `${plan.invalid} of the rows ${plan.invalid === 1 ? 'is' : 'are'} not valid; nothing was sent for them.`,
+      `${plan.invalid} of the rows ${plan.invalid === 1 ? 'is' : 'are'} invalid. Invalid rows are not sent.`,
     );
   return lines;
 }
 
-/** The main files of a report. */
+/** Returns the paths of a report's main files. */
 export function reportFiles({ directory, index }: ReportSummary): string[] {
   return [index, `${directory}/results.csv`, `${directory}/results.jsonl`];
 }

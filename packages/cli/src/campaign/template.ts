@@ -17,10 +17,10 @@ import { shellWord } from '../shared/text';
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };
 
-/** Maximum number of rows in a template, which has one row per model. */
+/** Maximum number of rows in a template, which contains one row per model. */
 const MOST_ROWS = 50;
 
-/** A sample manifest for some models: their columns, and a row for each model with allowed values. */
+/** A sample manifest with the columns of some models and one row of allowed values per model. */
 interface ManifestTemplate {
   readonly columns: readonly string[];
   readonly rows: readonly TemplateRow[];
@@ -34,7 +34,7 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    // An empty model keeps the row invalid until the user names one. An invented name would be sent.
+    // With an empty model, the row stays invalid until the user enters one. A made-up name would be sent.
     rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }
@@ -44,7 +44,7 @@ export function templateText({ columns, rows }: ManifestTemplate, format: 'csv' 
   return stringify([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
 }
 
-/** The purpose of each column in a template. */
+/** Returns a line for each column in a template that explains its purpose. */
 export function columnHelp({ columns }: ManifestTemplate): string[] {
   return columns.map((name) => {
     const found = MANIFEST_COLUMNS.find((one) => one.name === name.split(':')[0]);
@@ -62,7 +62,7 @@ function columnsOf(model: ModelEntry): string[] {
 
 function videoColumns({ durations, resolutions, aspectRatios, references = [] }: VideoModel): string[] {
   const kinds = references.map(({ kind, field }) =>
-    // The field is named only when the model has several fields of this kind.
+    // Includes the field name only when the model has several fields of this kind.
     references.filter((one) => one.kind === kind).length > 1
       ? `${kind}_reference:${field}`
       : `${kind}_reference`,
@@ -102,7 +102,7 @@ function exampleRow(model: ModelEntry, index: number): TemplateRow {
   };
 }
 
-/** Index in the column table. */
+/** Returns a column's index in the column table. */
 function placeOf(name: string): number {
   const base = name.split(':')[0];
   return MANIFEST_COLUMNS.findIndex((one) => one.name === base);
@@ -123,7 +123,9 @@ export async function initManifest(
   const { report } = context;
   const format = FORMATS[extname(name).toLowerCase()];
   if (format === undefined)
-    throw badInput([{ field: 'file', message: 'must end in one of these.', allowed: Object.keys(FORMATS) }]);
+    throw badInput([
+      { field: 'file', message: 'must have one of the allowed extensions.', allowed: Object.keys(FORMATS) },
+    ]);
   const { entries, origin } = await modelsInForce(
     effectiveConfig(context, options),
     effectiveEnvironment(context, options),
@@ -133,13 +135,13 @@ export async function initManifest(
   await writeNamedFile('file', file, templateText(template, format), { isNew: true });
   if (origin.origin === 'none')
     report.say(
-      'No model configuration is available here (MEDIA_MODELS). The columns are those of any video, and the row is refused until it names a model of your service.',
+      'No model configuration is available here (MEDIA_MODELS). The template has the columns that all videos share, and its row stays invalid until you enter a model of your service.',
     );
   report.say('Columns:');
   for (const line of columnHelp(template)) report.say(line);
   report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);
   report.say(
-    'For prompts alone, `temporal-media campaign run --prompts FILE --model MODEL` reads one prompt per line.',
+    'If you have only prompts, `temporal-media campaign run --prompts FILE --model MODEL` reads one prompt per line.',
   );
   report.result(file);
   const { columns, rows } = template;

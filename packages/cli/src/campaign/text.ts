@@ -13,7 +13,7 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
 import { shellWord } from '../shared/text';
 
-/** How a campaign ended: an exit code and an error type from the registry. */
+/** How a campaign ended, with an exit code and an error type from the registry. */
 type CampaignEnd =
   | { readonly ok: true; readonly type: 'done' | 'still_running'; readonly exitCode: ExitCode }
   | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
@@ -40,10 +40,10 @@ const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
 const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
 
 /**
- * How a campaign ended. The first condition that applies decides: refused before anything was sent; rows with an
- * unknown outcome (5); rows that are still running (75, resume it); cancelled by a command (5); failed rows (5); rows
- * that the budget left out (5); rows with changed text (5); all rows completed (0). Rows excluded by --limit, --sample
- * or --on-invalid skip do not count.
+ * Determines how a campaign ended. The first condition that applies decides: refused before anything was sent, rows with
+ * an unknown outcome (5), rows still running (75, resume it), canceled by a command (5), failed rows (5), rows that did
+ * not fit the budget (5), rows with changed text (5), all rows completed (0). Rows excluded by --limit, --sample or
+ * --on-invalid skip do not count.
  */
 export function campaignEnd({
   outcome,
@@ -52,7 +52,7 @@ export function campaignEnd({
 }: Pick<CampaignResult, 'outcome' | 'counts'> & {
   readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
 }): CampaignEnd {
-  // A run over earlier results ends normally even when its own plan was refused.
+  // A run that has earlier results ends normally even when its own plan was refused.
   if (plan?.refused !== undefined) return ended(refusalType(plan.refused));
   if (outcome === 'refused') return ended('manifest_unreadable');
   if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
@@ -64,12 +64,12 @@ export function campaignEnd({
   return { ok: true, type: 'done', exitCode: EXIT.done };
 }
 
-/** The error type of a plan that was refused. */
+/** Returns a refused plan's error type. */
 export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
   return REFUSED[reason];
 }
 
-/** What to do about a campaign that ended this way, or with a refused plan. */
+/** Returns what to do next after a campaign ended this way or its plan was refused. */
 export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, campaign?: string): string {
   const advice: { readonly [name: string]: string } = CAMPAIGN_ADVICE;
   const text = advice[refusalName(plan) ?? type] ?? advice[type] ?? errorType(type).hint;
@@ -78,7 +78,7 @@ export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, c
 
 type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid' | 'currency'>;
 
-/** Some reasons have several causes, each with separate advice. */
+/** Returns the advice name for a refusal. Some reasons have several causes, each with its own advice. */
 function refusalName(plan: RefusedPlan | null): string | undefined {
   if (plan?.refused?.reason === 'invalid_rows' && plan.rows === 0) return 'no_header';
   if (plan?.refused?.reason === 'no_rows' && plan.invalid > 0) return 'no_valid_rows';
@@ -93,32 +93,32 @@ function has(counts: RowCounts, outcomes: readonly RowOutcome[]): boolean {
   return outcomes.some((outcome) => (counts[outcome] ?? 0) > 0);
 }
 
-/** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */
+/** `12 completed, 3 failed`, in the order of the outcomes. Empty if all counts are 0. */
 export function countsText(counts: RowCounts): string {
   return ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0)
     .map((outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`)
     .join(', ');
 }
 
-/** `12 of 20 rows have a result: 12 completed.` @param rows in the manifest; null when unknown */
+/** `12 of 20 rows have a result: 12 completed.` @param rows number of rows in the manifest, or null when unknown */
 export function resultsText(counts: RowCounts, rows: number | null): string {
   const ended = endedRows(counts);
   // A shortened manifest has fewer rows than there are results.
   const all = rows === null || rows < ended ? ended : rows;
-  if (ended === 0) return all === 0 ? 'No row has a result.' : `None of ${all} rows has a result.`;
+  if (ended === 0) return all === 0 ? 'No rows have a result.' : `0 of ${all} rows have a result.`;
   const of = all === ended ? '' : ` of ${all}`;
   return `${ended}${of} ${all === 1 ? 'row has' : 'rows have'} a result: ${countsText(counts)}.`;
 }
 
 function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): string {
   const of = `${all} ${all === 1 ? 'row' : 'rows'}`;
-  if (inFlight === 0) return `No row has ended yet, and none of ${of} is in flight.`;
-  return `No row has ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
+  if (inFlight === 0) return `No rows have ended yet, and 0 of ${of} are in flight.`;
+  return `No rows have ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
 }
 
-/** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
+/** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a known price`. Omits parts that are 0. */
 export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
-  return moneyParts(money, currency) || 'no ended row has cost anything';
+  return moneyParts(money, currency) || 'no cost recorded for ended rows';
 }
 
 function moneyParts(money: MoneyTotals, currency: string | null): string {
@@ -152,7 +152,7 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
   return [...parts, `${amount(free)} free`].join(', ');
 }
 
-/** All rows, and the rows that are done. `counts` still has the earlier outcome of a resumed row. */
+/** Returns the number of all rows and of done rows. `counts` still includes a resumed row's earlier outcome. */
 export function rowProgress({
   counts,
   remaining,
@@ -166,16 +166,16 @@ export function rowProgress({
   return { done: Math.max(0, all - remaining), all };
 }
 
-/** What a phase means for rows that have not been bought yet; empty while the campaign runs. */
+/** What a phase means for rows that have not been bought yet. Empty while the campaign runs. */
 export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
   planning: 'Reading the manifest.',
   running: '',
-  paused: 'It is paused: nothing more is created.',
-  stopping: 'It is ending: nothing more is created, and rows in flight are collected.',
-  done: 'It has ended.',
+  paused: 'Paused: nothing more is created.',
+  stopping: 'Ending: nothing more is created, and rows in flight are collected.',
+  done: 'The campaign has ended.',
 };
 
-/** The state of a campaign's rows and money. */
+/** Describes a campaign's rows and money. */
 export function standText(state: CampaignState): string {
   const { counts, inFlight, money, currency } = state;
   if (endedRows(counts) === 0) return noneEnded(state, rowProgress(state).all);
@@ -183,18 +183,18 @@ export function standText(state: CampaignState): string {
   return `${parts.filter((part) => part !== '').join('; ')}.`;
 }
 
-/** The state of a campaign in one line, for a stream without a terminal. */
+/** Describes a campaign's state in one line, for output that is not a terminal. */
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return PHASE_TEXT.planning;
   const { done, all } = rowProgress(state);
   const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
   const sentences = [`${started}${standText(state)}`];
-  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end per minute.`);
-  if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
+  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows per minute.`);
+  if (state.etaAt !== null) sentences.push(`Estimated end: ${state.etaAt}.`);
   return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
 }
 
-/** One row in progress: its key, its current step, and the start of that step. */
+/** Describes a row in progress: its key, its current step, and how long that step has taken. */
 export function activeText(
   { key, phase, status, progress, since }: CampaignState['active'][number],
   now: number,
@@ -205,7 +205,7 @@ export function activeText(
   return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
 }
 
-/** Replaces control characters: others choose the keys, and a key must not move the terminal's cursor. */
+/** Replaces control characters, so that a key from an untrusted manifest cannot move the terminal's cursor. */
 export function plainKey(key: string): string {
   // eslint-disable-next-line no-control-regex
   return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');

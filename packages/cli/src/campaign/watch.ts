@@ -25,13 +25,13 @@ interface CampaignView {
 /** Maximum number of active rows shown below the totals. */
 const ACTIVE_ROWS = 4;
 const BAR_WIDTH = 24;
-/** Minimum milliseconds between two plain lines. */
+/** Minimum milliseconds between plain lines. */
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_MS = 1_000;
 
 /**
- * On a terminal, shows a bar of all rows with a few active rows, redrawn in place. Elsewhere, prints a plain line when
- * something has changed, at most every ten seconds.
+ * On a terminal, shows a progress bar and a few active rows, redrawn in place. Elsewhere, prints a plain line when the
+ * state has changed, at most every ten seconds.
  */
 export function campaignView(report: Report, stream: NodeJS.WriteStream = process.stderr): CampaignView {
   return stream.isTTY && process.env['TERM'] !== 'dumb'
@@ -59,7 +59,7 @@ class PlainLines implements CampaignView {
 
 class Redrawn implements CampaignView, LiveView {
   private state: CampaignState | undefined;
-  /** Number of lines on the screen. */
+  /** Number of lines currently drawn. */
   private drawn = 0;
   private readonly timer: NodeJS.Timeout;
 
@@ -99,7 +99,7 @@ class Redrawn implements CampaignView, LiveView {
   }
 }
 
-/** The lines of one redraw. */
+/** Returns the lines to draw. */
 export function viewLines(state: CampaignState, now: number): string[] {
   const { concurrency, phase, rowsPerMinute, etaAt, budget } = state;
   const time = elapsed(now - Date.parse(state.startedAt));
@@ -121,13 +121,13 @@ interface Attachment {
   readonly connected: Connected;
   readonly interruption: Interruption;
   readonly started: Started<CampaignResult>;
-  /** Absent: no report is kept. */
+  /** Absent if no report is written. */
   readonly refresher?: ReportRefresher | undefined;
 }
 
 /**
- * Shows a campaign until it ends, keeps its report and prints its result. Ctrl-C detaches: the campaign keeps running
- * and is never canceled. @throws CliError with exit code 130 when interrupted
+ * Shows a campaign until it ends, keeps its report up to date and prints its result. Ctrl-C detaches: the campaign keeps
+ * running and is never canceled. @throws CliError with exit code 130 when interrupted
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
   const { interruption, refresher, started } = attachment;
@@ -137,7 +137,7 @@ export async function attachCampaign(context: CommandContext, attachment: Attach
   try {
     if (refresher !== undefined && result.outcome !== 'refused') summary = await refresher.finish(result);
   } catch (problem) {
-    // The rows are paid for, so the result is reported even when its report cannot be written.
+    // The rows are paid for, so the result is printed even when the report cannot be written.
     throw CliError.from(failureOf(problem).reply, { ...result, workflowId: result.campaign, report: null });
   }
   interruption.dispose();
@@ -156,7 +156,7 @@ async function waitForEnd(context: CommandContext, attachment: Attachment): Prom
     ended.catch(() => undefined);
     await refresher?.stop();
     throw new CliError('interrupted', 'Detached. The campaign keeps running; nothing was canceled.', {
-      hint: `Watch it with: ${commandFor('campaign watch', workflowId)}`,
+      hint: `To watch it, run: ${commandFor('campaign watch', workflowId)}`,
       data: { workflowId },
     });
   } catch (error) {
@@ -175,12 +175,12 @@ function withHint(error: unknown, workflowId: string): unknown {
   if ((error as Error).name !== 'WorkflowFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without a result';
-  const message = `The campaign ${workflowId} was closed from outside (${detail}). Bought rows stay recorded.`;
+  const message = `Campaign ${workflowId} was closed externally (${detail}). Bought rows remain recorded.`;
   const hint = `Continue with: ${commandFor('campaign resume', workflowId)}`;
   return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }
 
-/** Shows every state until the signal aborts. Skips a state that cannot be read (no worker, or a busy one). */
+/** Shows every state until the signal aborts. Skips states that cannot be read because no worker is free. */
 async function show(
   { report }: CommandContext,
   { connected, started, refresher }: Attachment,
@@ -199,7 +199,7 @@ async function show(
     }
   } catch (error) {
     throwBug(error);
-    // The wait itself reports errors.
+    // Waiting for the result reports the error.
   } finally {
     if (!signal.aborted) view.stop();
   }
@@ -209,7 +209,7 @@ interface WatchOptions extends CommonOptions {
   readonly out?: string;
 }
 
-/** `campaign watch`: shows a campaign until it ends; starts nothing. @throws CliError */
+/** `campaign watch`: shows a campaign until it ends, without starting anything. @throws CliError */
 export async function watchCampaign(
   context: CommandContext,
   id: string,
@@ -223,7 +223,7 @@ export async function watchCampaign(
   });
 }
 
-/** Shows a campaign until it ends, and keeps its report where `--out` names a folder. @throws CliError */
+/** Shows a campaign until it ends, and keeps its report in the `--out` folder, if any. @throws CliError */
 export async function followCampaign(
   context: CommandContext,
   connected: Connected,

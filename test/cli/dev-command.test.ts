@@ -113,7 +113,7 @@ describe('temporal-media dev', () => {
     const dev = startCli(['dev', '--json'], env);
     running.push(dev);
     await dev.untilLine('stderr', /The worker: .*lost or emptied and then re-created/);
-    await dev.untilLine('stderr', /No worker runs: .*`temporal-media dev --rebind`/);
+    await dev.untilLine('stderr', /No worker is running: .*`temporal-media dev --rebind`/);
     // What was lost is there again: no new start is needed.
     await rm(artifacts, { recursive: true, force: true });
     await rename(`${artifacts}-away`, artifacts);
@@ -121,13 +121,13 @@ describe('temporal-media dev', () => {
     await dev.untilLine('stdout', /"ok":true/);
     dev.child.kill('SIGTERM');
     const { stderr } = await dev.ended;
-    expect(stderr.indexOf('No worker runs')).toBeLessThan(stderr.indexOf('Ready:'));
+    expect(stderr.indexOf('No worker is running')).toBeLessThan(stderr.indexOf('Ready:'));
 
     await rm(artifacts, { recursive: true });
     const asked = await runCli(['dev', '--rebind'], env);
     expect([asked.code, asked.stderr]).toEqual([
       6,
-      expect.stringMatching(/listed at the end of .*worker\.log/),
+      expect.stringMatching(/what a rebind gives up: .*worker\.log/),
     ]);
     expect(await readFile(path.join(dir, 'data', 'logs', 'worker.log'), 'utf8')).toContain('gives up');
     const agreed = startCli(['dev', '--rebind', '--yes', '--json'], env);

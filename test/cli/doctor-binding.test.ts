@@ -27,7 +27,7 @@ describe('the binding of the journal', () => {
       [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
       [{ journal: { ...own('a'), isSetBack: true } }, 'an older copy'],
       [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],
-      [{ journal: null }, 'no journal here yet'],
+      [{ journal: null }, 'has no journal yet'],
     ] as const) {
       const finding = checkBinding(queueBinding, side(other), 'q');
       expect(seen(finding)).toEqual(['failed', 'journal_binding']);

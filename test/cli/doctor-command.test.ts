@@ -29,7 +29,7 @@ describe('temporal-media doctor', () => {
       const { code, checks, summary, text } = await runDoctor(bench.workerEnv);
       expect(Object.keys(checks)).toEqual(ALL);
       expect(Object.values(checks).map((check) => check?.state)).toEqual(ALL.map(() => 'ok'));
-      expect([code, summary]).toEqual([0, 'A video could be made now.']);
+      expect([code, summary]).toEqual([0, 'Videos can be created now.']);
       expect(checks['temporal']?.message).toMatch(/^\d+\.\d+\.\d+.* \(from TEMPORAL_ADDRESS\)$/);
       expect(text).not.toContain('sandbox-key');
       expect(text).not.toContain(bench.dir);
@@ -42,7 +42,7 @@ describe('temporal-media doctor', () => {
       const unseen = ['proxy', 'models', 'service', 'journal', 'binding'];
       expect(ALL.filter((name) => checks[name]?.state === 'skipped')).toEqual(unseen);
       expect([code, checks['workers']?.state]).toEqual([0, 'ok']);
-      expect(summary).toContain(`Not checked here: ${unseen.join(', ')}`);
+      expect(summary).toContain(`Not checked: ${unseen.join(', ')}`);
     });
 
     test('such a machine without the artifact store of the worker is warned', async () => {
@@ -89,7 +89,7 @@ describe('temporal-media doctor', () => {
     test('as text: one line per check on stdout, a last line; -o jsonl: one event per check', async () => {
       const { code, stdout } = await runCli(['doctor'], bench.workerEnv);
       const lines = stdout.trimEnd().split('\n');
-      expect([code, lines.length, lines.at(-1)]).toEqual([0, ALL.length + 1, 'A video could be made now.']);
+      expect([code, lines.length, lines.at(-1)]).toEqual([0, ALL.length + 1, 'Videos can be created now.']);
       expect(lines[3]).toMatch(/^ok {3}Temporal server {2}\d/);
       const jsonl = await runCli(['doctor', '-o', 'jsonl'], bench.workerEnv);
       const events = jsonl.stdout
@@ -106,7 +106,7 @@ describe('temporal-media doctor', () => {
       const env = { ...bench.workerEnv, MEDIA_DATA_DIR, MEDIA_TASK_QUEUE: queue };
       const { failed, checks } = await runDoctor(env);
       expect(failed).toEqual(['workers']);
-      expect(checks['binding']?.message).toContain('the first worker binds');
+      expect(checks['binding']?.message).toContain('the first worker will bind');
       expect(existsSync(MEDIA_DATA_DIR)).toBe(false);
     });
   });
@@ -121,7 +121,7 @@ describe('temporal-media doctor', () => {
       for (;;) {
         const found = await runDoctor({ ...bench.clientEnv, MEDIA_TASK_QUEUE: taskQueue });
         // Until its first poll has arrived.
-        if (!found.error?.message.startsWith('No worker polls the task queue "' + taskQueue + '".'))
+        if (!found.error?.message.startsWith('No worker is polling task queue "' + taskQueue + '".'))
           return found;
       }
     });
@@ -163,7 +163,7 @@ describe('temporal-media doctor', () => {
     ]);
     const settings = lines.findIndex((line) => line.startsWith('FAIL Settings'));
     expect(lines[settings + 1]).toMatch(/^ {10,}Correct MEDIA_API_KEY/);
-    expect(stdout).toContain('skip Service          Not checked: `settings` comes first.');
+    expect(stdout).toContain('skip Service          Not checked: `settings` must pass first.');
     expect(stdout).toContain('3 of 13 checks failed (settings, namespace, models)');
     // The lines on stdout have said it, with the remedies.
     expect(stderr).toBe('');

@@ -60,7 +60,7 @@ describe('versions', () => {
     const finding = checkNodeVersion('v18.20.4', '>=20.18.1');
     expect(seen(finding)).toEqual(['failed', 'node_version']);
     expect(finding).toMatchObject({
-      message: 'This is Node 18.20.4; at least 20.18.1 is needed.',
+      message: 'This is Node 18.20.4, but 20.18.1 or later is required.',
       remedy: 'Install Node 20.18.1 or later.',
     });
     expect(errorType('node_version').exitCode).toBe(78);
@@ -69,7 +69,7 @@ describe('versions', () => {
   test('Bun tells the version of a Node, and is none', () => {
     const finding = checkNodeVersion('v24.3.0', '>=20.18.1', '1.3.0');
     expect(seen(finding)).toEqual(['failed', 'node_version']);
-    expect(finding.message).toBe('This is Bun 1.3.0; the Temporal SDK runs in Node only.');
+    expect(finding.message).toBe('This is Bun 1.3.0, but the Temporal SDK runs only on Node.');
   });
 
   test('a system for which the SDK has no native part fails, with where a worker runs', () => {
@@ -89,7 +89,7 @@ describe('versions', () => {
     expect(checkServerVersion('1.25.2', 'here').state).toBe('warning');
     expect(checkServerVersion('1.24.3', 'here')).toMatchObject({
       state: 'warning',
-      remedy: 'Use a server of version 1.25.0 or later.',
+      remedy: 'Upgrade to Temporal server 1.25.0 or later.',
     });
     for (const unknown of ['', '0.0.0-DEV', '1.31.0-150.2'])
       expect(checkServerVersion(unknown, 'here').state).toBe('ok');
@@ -150,7 +150,7 @@ describe('workers', () => {
 
 describe('the activity queues of a worker', () => {
   const now = 1_000_000;
-  const served: Finding = { state: 'ok', message: '1 worker polls the task queue "q"' };
+  const served: Finding = { state: 'ok', message: '1 worker polls task queue "q"' };
 
   test('all polled of late: nothing is said', () => {
     const queues = ['q/create', 'q/poll'].map((queue) => [queue, [now - 1_000]] as const);
@@ -165,7 +165,7 @@ describe('the activity queues of a worker', () => {
     ] as const;
     const finding = checkActivityQueues(served, queues, now);
     expect(finding.state).toBe('failed');
-    expect(finding.message).toContain('none polls q/create, q/poll: their work would wait');
+    expect(finding.message).toContain('no worker polls q/create, q/poll, so tasks on these queues would wait');
   });
 });
 
@@ -201,7 +201,7 @@ describe('the answer of the service', () => {
   ])('HTTP %i that speaks of the key is a wrong key: %s', (status, message, code) => {
     const finding = said(status, message, code);
     expect(seen(finding)).toEqual(['failed', 'service_credentials']);
-    expect(finding.message).toContain(`HTTP ${status} and mentions the key`);
+    expect(finding.message).toContain(`HTTP ${status} with an error about the key`);
   });
 
   test.each([
@@ -227,13 +227,13 @@ describe('the answer of the service', () => {
     const finding = said(status, 'model is required');
     expect([finding.state, finding.message]).toEqual([
       'warning',
-      expect.stringContaining(`HTTP ${status} and mentions the model. It says: "model is required"`),
+      expect.stringContaining(`HTTP ${status} with an error about the model. Its message: "model is required"`),
     ]);
   });
 
   test.each([
-    [400, 'Bad request', /neither key nor path/],
-    [422, null, /neither key nor path/],
+    [400, 'Bad request', /does not prove that key and path/],
+    [422, null, /does not prove that key and path/],
     [404, 'Not Found', /MEDIA_BASE_URL/],
     [404, 'Resource not found', /MEDIA_BASE_URL/],
     [404, 'GET /gw/v1/videos/doctor-1 not found', /MEDIA_BASE_URL/],
@@ -247,7 +247,7 @@ describe('the answer of the service', () => {
 
   test('a refused key is told with the reason, and a long reason is cut', () => {
     expect(said(401, 'the key has expired').message).toBe(
-      'https://service refuses the key (HTTP 401). It says: "the key has expired".',
+      'https://service rejected the key (HTTP 401). Its message: "the key has expired".',
     );
     expect(said(401, 'x'.repeat(5_000)).message.length).toBeLessThan(300);
   });
@@ -262,7 +262,7 @@ describe('the answer of the service', () => {
     ['UND_ERR_CONNECT_TIMEOUT', 'service_unreachable', 'in time', /MEDIA_BASE_URL/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'service_unreachable', 'not trusted', /NODE_EXTRA_CA_CERTS/],
     ['UND_ERR_HEADERS_TIMEOUT', 'service_unreachable', 'UND_ERR_HEADERS_TIMEOUT', /MEDIA_BASE_URL/],
-    ['UND_ERR_PRX_TLS', 'proxy', 'does not open a tunnel', /HTTPS_PROXY/],
+    ['UND_ERR_PRX_TLS', 'proxy', 'did not open a tunnel', /HTTPS_PROXY/],
   ])('%s has words and a remedy', (code, type, words, remedy) => {
     const finding = checkOf({ kind: 'error', error: 'network' }, fault(code));
     expect(seen(finding)).toEqual(['failed', type]);

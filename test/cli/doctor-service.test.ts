@@ -64,7 +64,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a service that is down',
       () => base(deadPort()),
-      ...(['service', 'service_unreachable', 69, 'refuses the connection', /MEDIA_BASE_URL/] as const),
+      ...(['service', 'service_unreachable', 69, 'refused the connection', /MEDIA_BASE_URL/] as const),
     ],
     [
       'https to a service that speaks http',
@@ -73,14 +73,14 @@ describe('temporal-media doctor and the service', () => {
         'service',
         'service_unreachable',
         69,
-        'does not establish a secure connection',
+        'failed the TLS handshake',
         /MEDIA_BASE_URL/,
       ] as const),
     ],
     [
       'a service that hangs up',
       () => base(listening(createTcpServer((socket) => socket.destroy()))),
-      ...(['service', 'service_unreachable', 69, 'closes the connection', /MEDIA_BASE_URL/] as const),
+      ...(['service', 'service_unreachable', 69, 'closed the connection', /MEDIA_BASE_URL/] as const),
     ],
     [
       'a service that never answers',
@@ -101,7 +101,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a web server of something else',
       () => base(page(404)),
-      ...(['service', 'service_unexpected_reply', 69, 'HTTP 404 with a page', /with its path/] as const),
+      ...(['service', 'service_unexpected_reply', 69, 'HTTP 404 with a web page', /with its path/] as const),
     ],
     [
       'a gateway without its service',
@@ -116,7 +116,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'an address that redirects',
       () => base(answering((_request, response) => response.writeHead(301, { location: '/x' }).end())),
-      ...(['service', 'service_unexpected_reply', 69, 'a redirect', /final address/] as const),
+      ...(['service', 'service_unexpected_reply', 69, 'a redirect', /final URL/] as const),
     ],
     [
       'a key without access',
@@ -131,12 +131,12 @@ describe('temporal-media doctor and the service', () => {
     [
       'a proxy that is down',
       () => via(deadPort()),
-      ...(['proxy', 'proxy', 78, 'refuses the connection', /HTTPS_PROXY or HTTP_PROXY.*NO_PROXY/] as const),
+      ...(['proxy', 'proxy', 78, 'refused the connection', /HTTPS_PROXY or HTTP_PROXY.*NO_PROXY/] as const),
     ],
     [
       'a proxy whose address is none',
       async () => ({ HTTP_PROXY: 'ftp://user:open-sesame@proxy' }),
-      ...(['proxy', 'proxy', 78, 'has an unusable address', /HTTP_PROXY/] as const),
+      ...(['proxy', 'proxy', 78, 'proxy URL in the environment is invalid', /HTTP_PROXY/] as const),
     ],
     [
       'a proxy that opens no tunnel',
@@ -146,7 +146,7 @@ describe('temporal-media doctor and the service', () => {
             createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
           ),
         ),
-      ...(['service', 'proxy', 78, 'does not open a tunnel', /NO_PROXY/] as const),
+      ...(['service', 'proxy', 78, 'did not open a tunnel', /NO_PROXY/] as const),
     ],
   ];
 
@@ -167,7 +167,7 @@ describe('temporal-media doctor and the service', () => {
     const run = await runDoctor({ ...bench.workerEnv, HTTP_PROXY, NO_PROXY: '127.0.0.1' });
     expect([run.code, run.checks['proxy']?.message]).toEqual([
       0,
-      'not for the service: NO_PROXY names its host',
+      'not used for the service: its host is in NO_PROXY',
     ]);
   });
 

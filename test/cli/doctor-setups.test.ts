@@ -26,7 +26,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'a proxy that only gRPC takes for the Temporal server',
       async () => ({ http_proxy: `http://127.0.0.1:${await freePort()}`, NO_PROXY: '127.0.0.1' }),
-      ...(['temporal', 'temporal_unreachable', 69, /name its host in no_proxy: http_proxy is set/] as const),
+      ...(['temporal', 'temporal_unreachable', 69, /If http_proxy must not apply to it, add its host to no_proxy/] as const),
     ],
     [
       'a profile that does not exist',
@@ -129,7 +129,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'a file where the artifact store should be',
       async () => ({ MEDIA_ARTIFACTS: await file('artifacts-file', '') }),
-      ...(['artifacts', 'artifacts/not_writable', 73, /Point MEDIA_ARTIFACTS/] as const),
+      ...(['artifacts', 'artifacts/not_writable', 73, /Set MEDIA_ARTIFACTS/] as const),
     ],
     [
       'a file inside the artifact store where a folder should be',
@@ -139,7 +139,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
         await writeFile(path.join(MEDIA_ARTIFACTS, 'parts'), '');
         return { MEDIA_ARTIFACTS };
       },
-      ...(['artifacts', 'artifacts/not_writable', 73, /Point MEDIA_ARTIFACTS/] as const),
+      ...(['artifacts', 'artifacts/not_writable', 73, /Set MEDIA_ARTIFACTS/] as const),
     ],
   ];
   async function file(name: string, content: string): Promise<string> {

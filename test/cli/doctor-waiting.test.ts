@@ -26,14 +26,14 @@ describe('what doctor says of calls that wait', () => {
   ] as const)('%s', (_title, own, change, state) => {
     const finding = checkWaits(all([{ ...HELD, ...change }]), 3, [own]);
     expect(finding.state).toBe(state);
-    expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 waits.*at 2026-05-01T10:00:00.000Z: The/);
+    expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 is waiting.*at 2026-05-01T10:00:00.000Z: The/);
     expect('remedy' in finding && finding.remedy).toMatch(/continue automatically/);
   });
 
   test('each reason once, and nothing where nothing waits', () => {
     const finding = checkWaits(all([HELD, { ...HELD, workflowId: 'order-2' }]), 2, ['default@1']);
     expect(finding.message).toContain('2 of the 2 newest');
-    expect(finding.message.match(/waits for the account/g)).toHaveLength(1);
+    expect(finding.message.match(/is waiting for account/g)).toHaveLength(1);
     expect(checkWaits(all([]), 2, ['default@1']).state).toBe('ok');
     expect(checkWaits(all([]), 0, ['default@1']).state).toBe('ok');
     const unread = checkWaits({ found: [], silent: 2 }, 2, ['default@1']);

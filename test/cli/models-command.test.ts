@@ -96,7 +96,7 @@ describe('temporal-media models', () => {
         unknownModels: 'allow',
       },
     });
-    expect(stderr).toContain('every model is accepted, with the safe fields only');
+    expect(stderr).toContain('Any model is accepted, but only with safe fields');
   });
 
   test('[C5.4b] what cannot be read is a configuration error that shows no part of a signed address', async () => {

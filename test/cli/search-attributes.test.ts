@@ -77,7 +77,7 @@ describe('search attributes', () => {
     );
     expect(await data([])).toEqual({ namespace, dryRun: false, registered: [], present: all });
     const text = await runCli(['setup'], env);
-    expect(text.stderr).toContain('none is missing');
+    expect(text.stderr).toContain('all are registered');
   });
 
   it('videos and images are found by outcome, model, account, task; status finds a task by them', async () => {

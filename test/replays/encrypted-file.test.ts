@@ -56,7 +56,7 @@ describe('replay of an encrypted history file', () => {
   it('an export says that it is decoded, and leaves it encrypted where that is asked', async () => {
     const plain = path.join(dir, 'plain.json');
     const exported = await runCli(['history', 'export', file, plain], env);
-    expect(exported.stderr).toContain('everyone who has the file can read them. --keep-encrypted');
+    expect(exported.stderr).toContain('anyone with the file can read them. Use --keep-encrypted');
     expect(await readFile(plain, 'utf8')).toContain(Buffer.from('json/plain').toString('base64'));
     const kept = path.join(dir, 'kept.json');
     // Needs no codec server: nothing is decoded.

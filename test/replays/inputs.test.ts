@@ -66,7 +66,7 @@ describe('replay of paid calls with other inputs', () => {
     expect([strict.code, strict.reply.error?.type]).toEqual([5, 'replay_differs']);
     const args = ['replay', id, '--no-timeline', '--workflows-path', file];
     const { stdout } = await runCli(args, stack.env);
-    expect(stdout).toMatch(/^inputs differ {2}pairOfPosters .*buys something else\.$/m);
+    expect(stdout).toMatch(/^inputs differ {2}pairOfPosters .*buys something different\.$/m);
     expect(stdout).toMatch(
       /^ {2}event \d+, ActivityTaskScheduled: activity media\.generateImage.*: request\.prompt$/m,
     );

@@ -226,7 +226,7 @@ describe('replay', () => {
     expect([wrong.code, wrong.reply.error?.type]).toEqual([2, 'usage']);
     expect(wrong.reply.error?.message).toMatch(/^--keep cannot be prompt\. Allowed: model, currency,/);
     const alone = await runJson(['history', 'export', film, 'x.json', '--keep', 'model']);
-    expect([alone.code, alone.reply.error?.message]).toEqual([2, '--keep and --label need --redact.']);
+    expect([alone.code, alone.reply.error?.message]).toEqual([2, '--keep and --label require --redact.']);
   });
 
   it('of what is none: each with its type and code', async () => {

@@ -5,7 +5,7 @@ import { withOutputOptions } from '../shared/report';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** `completion`: prints a script that completes commands, options and their values in a shell. */
+/** Adds `completion`, which prints a shell script that completes commands, options and their values. */
 export function addCompletionCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('completion').description('print a completion script for a shell'))
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
@@ -14,7 +14,7 @@ export function addCompletionCommand(program: Command, context: CommandContext):
 }
 
 const HELP = `
-The script is static: completing a line starts no process. Print it again after an update.
+The script is static, so completion does not start a process. Regenerate it after an update.
 
 Examples:
   $ source <(temporal-media completion bash)

@@ -1,6 +1,6 @@
 import { type Command, type Option } from 'commander';
 
-/** What kind of value an option takes. `text` cannot be completed. */
+/** The kind of value that an option takes. `text` cannot be completed. */
 export type ValueKind = 'none' | 'text' | 'choices' | 'file' | 'directory';
 
 export interface DescribedOption {
@@ -12,18 +12,18 @@ export interface DescribedOption {
 }
 
 export interface DescribedCommand {
-  /** `''` for the program itself, else `/models/show`: the scripts match it with the words before the cursor. */
+  /** `''` for the program, or a path such as `/models/show` that scripts compare with the words before the cursor. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly DescribedOption[];
-  /** Values of the arguments, if the list is closed. */
+  /** Allowed argument values, if the arguments have a fixed set. */
   readonly argumentChoices: readonly string[];
 }
 
-/** Describes the program and its commands at every depth; hidden ones are left out. */
+/** Describes the program and its commands at every depth. Omits hidden commands. */
 export function describeProgram(program: Command, path = ''): DescribedCommand[] {
   const help = program.createHelp();
-  // `help` is listed for the program only; `COMMAND --help` does the same.
+  // Lists `help` only for the program, because `COMMAND --help` does the same.
   const subcommands = help.visibleCommands(program).filter((one) => path === '' || one.name() !== 'help');
   const own: DescribedCommand = {
     path,
@@ -57,12 +57,12 @@ function kindOf(placeholder: string, choices: readonly string[] | undefined): Va
   return placeholder === 'file' ? 'file' : 'text';
 }
 
-/** Paths below the program, as patterns of a `case`. */
+/** Returns the paths of all subcommands, as patterns for a `case`. */
 export function pathsOf(commands: readonly DescribedCommand[]): string[] {
   return commands.map(({ path }) => path).filter((path) => path !== '');
 }
 
-/** Completion for bash 3.2 and later; needs no other package. */
+/** Returns a completion script for bash 3.2 and later. It does not need any other package. */
 export function bashScript(name: string, commands: readonly DescribedCommand[]): string {
   const fn = `_${name.replaceAll('-', '_')}`;
   return `# bash completion for ${name}: source it, or store it where bash-completion looks for it.
@@ -101,7 +101,7 @@ complete -F ${fn} ${name}
 `;
 }
 
-/** One branch for all options whose values are completed in the same way. */
+/** Returns one branch for each group of options whose values are completed in the same way. */
 function bashCases(commands: readonly DescribedCommand[]): string[] {
   const patterns = new Map<string, string[]>();
   for (const { path, options } of commands)
@@ -119,7 +119,7 @@ function bashAction({ value, choices }: DescribedOption): string {
   if (value === 'choices') return `COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$cur"));`;
   if (value === 'text') return '';
   const kind = value === 'directory' ? '-d' : '-f';
-  // Names may hold blanks; bash 3.2 has no compopt.
+  // File names may contain spaces. bash 3.2 does not have compopt.
   return `IFS=$'\\n'; COMPREPLY=($(compgen ${kind} -- "$cur")); compopt -o filenames 2>/dev/null;`;
 }
 
@@ -131,7 +131,7 @@ function wordsOf({ subcommands, argumentChoices }: DescribedCommand): string {
   return [...subcommands.map(({ name }) => name), ...argumentChoices].join(' ');
 }
 
-/** Completion for zsh, to source or to store as `_NAME` in a directory of `fpath`. */
+/** Returns a completion script for zsh, to source or to store as `_NAME` in an `fpath` directory. */
 export function zshScript(name: string, commands: readonly DescribedCommand[]): string {
   const fn = `_${name.replaceAll('-', '_')}`;
   return `#compdef ${name}
@@ -197,7 +197,7 @@ function commandWords({ subcommands, argumentChoices }: DescribedCommand): strin
   return [...commands, ...argumentChoices.map((choice) => zshQuoted(choice))];
 }
 
-/** `word:description`; colons in the word are escaped. */
+/** `word:description`. Escapes colons in the word. */
 function described(word: string, description: string): string {
   return zshQuoted(`${word.replaceAll(':', '\\\\:')}:${description}`);
 }
@@ -206,7 +206,7 @@ function zshQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Completion for fish, to source or to store as `NAME.fish` in its directory `completions`. */
+/** Returns a completion script for fish, to source or to store as `NAME.fish` in its `completions` directory. */
 export function fishScript(name: string, commands: readonly DescribedCommand[]): string {
   const at = `__${name.replaceAll('-', '_')}_at`;
   const line = (path: string, ...words: readonly string[]): string =>

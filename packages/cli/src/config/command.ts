@@ -1,9 +1,9 @@
 import { type Command } from 'commander';
 import { type CommandContext, type CommonOptions, withCommonOptions } from '../shared/context';
 
-/** `config`: shows what is configured and where each value comes from. */
+/** Adds `config`, which shows every setting and its source. */
 export function addConfigCommand(program: Command, context: CommandContext): void {
-  const config = program.command('config').description('show every value in force and where it comes from');
+  const config = program.command('config').description('show every value in effect and its source');
   withCommonOptions(config.command('show', { isDefault: true }).description('list all values'))
     .addHelpText('after', HELP)
     .action(async (options: CommonOptions) => {
@@ -13,10 +13,10 @@ export function addConfigCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-Order of precedence: flag, environment, the \`temporal-media dev\` that runs on the data directory, Temporal's profile
-file, default. Keys are never shown, not even in part; addresses are shown without user-info and query.
-The exit code is 78 when a value cannot be used; all values are printed first. No network is used:
-\`temporal-media doctor\` checks the connections.
+Order of precedence: flag, environment, a running \`temporal-media dev\` with this data directory, Temporal's
+configuration file, default. Keys are never shown, not even partly. URLs are shown without user info and query.
+All values are printed, even if some are invalid; the exit code is then 78. This command does not use the network. To
+check connections, run \`temporal-media doctor\`.
 
 Examples:
   $ temporal-media config show

@@ -18,12 +18,12 @@ import {
 
 /**
  * Prints every value in effect, including broken ones.
- * @throws CliError `configuration` after all are printed, if any cannot be used
+ * @throws CliError `configuration`, after printing all values, if any is invalid
  */
 export async function showConfig(context: CommandContext, options: CommonOptions): Promise<void> {
   const { report } = context;
   const env = effectiveEnvironment(context, options);
-  // A broken variable must not hide the others.
+  // An invalid variable must not hide the others.
   const usable = readConfig({ MEDIA_DATA_DIR: env['MEDIA_DATA_DIR'] });
   const [inUse, running] = await Promise.all([devInUse(usable, env), readDevState(usable.dataDir)]);
   const flags = new Set(options.dataDir === undefined ? [] : ['MEDIA_DATA_DIR']);
@@ -36,8 +36,8 @@ export async function showConfig(context: CommandContext, options: CommonOptions
     return;
   }
   const names = broken.map(({ name }) => name).join(', ');
-  throw new CliError('configuration', `These values cannot be used: ${names}.`, {
-    hint: 'Correct each value where it is set. The list shows the problem of each.',
+  throw new CliError('configuration', `These settings are invalid: ${names}.`, {
+    hint: 'Correct each value where it is set. The list above shows what is wrong with it.',
     data: { values },
   });
 }
@@ -46,9 +46,7 @@ function row({ name, value, origin, problem, note, unknown, nearest }: ConfigVal
   const remarks = [
     ...(problem === undefined ? [] : [`! ${problem}`]),
     ...(note === undefined ? [] : [note]),
-    ...(unknown === true
-      ? [nearest ? `unknown; did you mean ${nearest}?` : 'unknown: nothing reads it']
-      : []),
+    ...(unknown === true ? [nearest ? `unknown; did you mean ${nearest}?` : 'unknown: has no effect'] : []),
   ];
   return [name, value ?? '-', value === null ? '-' : origin, remarks.join('; ').replace(/\s+/g, ' ')];
 }
@@ -61,7 +59,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'TEMPORAL_CODEC_AUTH',
 ]);
 
-/** Always shown; the others only when they are set. */
+/** Always shown. Other variables are shown only if they are set. */
 const ALWAYS = [
   'TEMPORAL_PROFILE',
   'TEMPORAL_CONFIG_FILE',
@@ -84,7 +82,7 @@ const OTHERS = [
   'TEMPORAL_CLI_PATH',
   'TEMPORAL_MEDIA_DEBUG',
 ];
-/** Prefix of headers that are sent with every call. The user chooses names and values. */
+/** Prefix of variables for headers that are sent with every call. The user chooses their names and values. */
 const META = 'TEMPORAL_GRPC_META_';
 
 const DEFAULTS: { readonly [name: string]: string } = {
@@ -93,7 +91,7 @@ const DEFAULTS: { readonly [name: string]: string } = {
   TEMPORAL_NAMESPACE: 'default',
 };
 
-/** Every TEMPORAL_* value in effect. `dev` is the one that runs on the data directory, whichever queue it serves. */
+/** Returns every TEMPORAL_* value in effect. @param dev the `dev` with this data directory, whatever queue it serves */
 export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined): ConfigValue[] {
   // The same precedence as in `connect`: a named server, then `dev`, then the default profile.
   const named = Boolean(env['TEMPORAL_ADDRESS'] || env['TEMPORAL_PROFILE']);
@@ -125,16 +123,16 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
         origin,
         secret,
         ...(problem !== undefined && { problem }),
-        ...(unused && { note: 'not used: the server is that of `temporal-media dev`' }),
+        ...(unused && { note: 'not used: commands connect to the server that `temporal-media dev` runs' }),
       },
     ];
   });
-  // Other programs use TEMPORAL_* variables too: only likely misspellings are shown.
+  // Other programs use TEMPORAL_* variables too, so only likely misspellings are shown.
   const slips = unknownVariables(env, 'TEMPORAL_', known).filter(({ nearest }) => nearest !== null);
   return [...values, ...slips];
 }
 
-/** Whether the value is an address that commands refuse: it may hold credentials. */
+/** Whether the value is a URL that commands reject because it may contain credentials. */
 function mayHoldSecret(name: string, value: string): boolean {
   if (name !== 'TEMPORAL_CODEC_ENDPOINT') return false;
   try {
@@ -145,10 +143,10 @@ function mayHoldSecret(name: string, value: string): boolean {
   }
 }
 
-/** Connection settings that commands ignore when they use the server of `dev`. */
+/** Connection settings that commands ignore when they connect to the `dev` server. */
 const CONNECTION = /^TEMPORAL_(API_KEY|TLS|CODEC_|GRPC_META_)/;
 
-/** The variable at which a broken profile is reported. */
+/** Returns the variable that a broken profile is reported under. */
 function problemOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_PROFILE'] ? 'TEMPORAL_PROFILE' : 'TEMPORAL_CONFIG_FILE';
 }
@@ -162,14 +160,14 @@ function first(
 
 interface MediaFacts {
   readonly env: NodeJS.ProcessEnv;
-  /** Variables that were set by a flag of this command. */
+  /** Variables that this command's flags set. */
   readonly flags: ReadonlySet<string>;
   /** The `dev` that provides this environment's worker and sandbox. */
   readonly dev: DevState | undefined;
   readonly dataDir: string;
 }
 
-/** Every MEDIA_* value in effect, then the unknown MEDIA_* variables. */
+/** Returns every MEDIA_* value in effect, then the unknown MEDIA_* variables. */
 export function mediaValues(facts: MediaFacts): ConfigValue[] {
   const { env, dev } = facts;
   const fromDev = devEnvironment(env, dev);
@@ -208,7 +206,7 @@ function valueOf(
   };
 }
 
-/** Values that the `dev` worker uses for variables that are not set here. */
+/** Returns the values that the `dev` worker uses for variables that are not set here. */
 function devEnvironment(env: NodeJS.ProcessEnv, dev: DevState | undefined): NodeJS.ProcessEnv {
   if (dev === undefined) return {};
   const sandbox =
@@ -228,12 +226,13 @@ function shown({ shown: how }: MediaVariable, value: string): string {
 
 function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (set === undefined) return undefined;
-  if (name === 'MEDIA_API_KEY' && env['MEDIA_API_KEY_FILE']) return 'not used: MEDIA_API_KEY_FILE is set too';
-  if (name === 'MEDIA_JOURNAL_SHARED' && set !== '1') return 'only the value 1 turns it on, so it is off';
+  if (name === 'MEDIA_API_KEY' && env['MEDIA_API_KEY_FILE'])
+    return 'not used, because MEDIA_API_KEY_FILE is also set';
+  if (name === 'MEDIA_JOURNAL_SHARED' && set !== '1') return 'off: only the value 1 turns it on';
   return undefined;
 }
 
-/** Prefixes of variables that nothing reads. */
+/** Returns the set variables with this prefix that are not known. */
 function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonly string[]): ConfigValue[] {
   const words = known.map((name) => name.slice(prefix.length));
   return Object.entries(env)
@@ -257,14 +256,14 @@ interface ProfileReading {
   readonly problem?: string;
 }
 
-/** The profile of Temporal's configuration file, without overrides from the environment. */
+/** Reads the profile in Temporal's configuration file, without overrides from the environment. */
 function readTemporalProfile(env: NodeJS.ProcessEnv): ProfileReading {
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;
   try {
     return { values: variablesOf(loadClientConfigProfile({ disableEnv: true, overrideEnvVars })) };
   } catch (error) {
-    // A parser error quotes the lines around it, and one of them may hold a key.
+    // A parser error quotes nearby lines, which may contain a key.
     const message = error instanceof Error ? error.message : '';
     const known = /^Profile '.*' not found in config data$/.test(message);
     return { values: {}, problem: known ? `${message}.` : 'The configuration file cannot be read.' };

@@ -7,17 +7,17 @@ import { DEFAULT_CONNECTIONS, readConfig } from 'temporal-media/internal/setting
 import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { spendLimitOf } from '../shared/confirm';
 
-/** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */
+/** How to show a value: unchanged, as a URL or path without secrets, as a list of locations, or never. */
 type Shown = 'plain' | 'location' | 'locations' | 'never';
 
 export interface MediaVariable {
   readonly name: string;
   readonly shown: Shown;
-  /** The value when nothing is set; null when there is no default. */
+  /** Returns the default value, or null if there is none. */
   default?(inForce: { readonly dataDir: string; readonly models: string | null }): string | null;
 }
 
-/** Every MEDIA_* variable that is read anywhere, in the order in which they are shown. */
+/** Every MEDIA_* variable that the package reads, in display order. */
 export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_BASE_URL', shown: 'location' },
   { name: 'MEDIA_API_KEY', shown: 'never' },
@@ -55,7 +55,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
 ];
 
-/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Uses no network. */
+/** Returns why a MEDIA_* variable's value is invalid, or undefined if it is valid. Does not use the network. */
 export function valueProblem(name: string, value: string): string | undefined {
   try {
     validate(name, value);
@@ -70,36 +70,35 @@ function validate(name: string, value: string): void {
   if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
   if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
   if (name === 'MEDIA_ACCOUNTS') readAccountsFile(value);
-  // Validates only the form of the location; opens nothing.
+  // Validates only the form of the location, without opening it.
   if (name === 'MEDIA_MODELS') createModelSource({ location: value });
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
 }
 
 /**
- * Where a value comes from. `file`: the profile in Temporal's configuration file. `dev`: a running `temporal-media
- * dev`.
+ * A value's source. `file`: the profile in Temporal's configuration file. `dev`: a running `temporal-media dev`.
  */
 export type ValueOrigin = 'flag' | 'environment' | 'file' | 'dev' | 'default';
 
 /** One line of `config show`. */
 export interface ConfigValue {
   readonly name: string;
-  /** Secrets as `set (N characters)`; null when nothing is set and there is no default. */
+  /** A secret is shown as `set (N characters)`. Null if the variable is not set and has no default. */
   readonly value: string | null;
   readonly origin: ValueOrigin;
   /** Whether the value is never shown. */
   readonly secret: boolean;
-  /** Why no command would accept the value. */
+  /** Why the value is invalid. */
   readonly problem?: string;
-  /** A note for people, such as why the value is not used. */
+  /** A note for the reader, such as why the value is not used. */
   readonly note?: string;
-  /** Set for a variable that nothing here reads; the value may be a misnamed secret and is never shown. */
+  /** Set for a variable that the package does not read. Its value may be a misnamed secret and is never shown. */
   readonly unknown?: true;
   /** A similar known name. */
   readonly nearest?: string | null;
 }
 
-/** Shows that a secret is set and its length, never a part of it. */
+/** Shows that a secret is set and how long it is, but never any part of it. */
 export function masked(secret: string): string {
   return `set (${secret.length} characters)`;
 }

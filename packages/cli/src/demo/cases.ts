@@ -18,17 +18,17 @@ import { type RunningChild } from '../shared/child-process';
 
 /** Context for a demo case. */
 export interface DemoEnvironment {
-  /** Makes ids of this run. */
+  /** Creates an id that is unique to this run. */
   readonly id: (name: string) => string;
-  /** The task queue that is always served. */
+  /** A client for the task queue whose worker runs throughout the demo. */
   readonly media: TemporalMediaClient;
   /** A task queue with its own journal. A case starts and kills its worker. */
   readonly fragile: FragileQueue;
-  /** Where that queue keeps its artifacts. */
+  /** The artifact store of both queues. */
   readonly store: ArtifactStore;
-  /** Two image files of the user, in the artifact store. */
+  /** Two user-supplied image files in the artifact store. */
   readonly inputs: readonly [ArtifactRef, ArtifactRef];
-  /** Accepted paid calls with exactly this prompt, counted by the sandbox. */
+  /** Returns the number of paid calls with exactly this prompt that the sandbox has accepted. */
   readonly accepted: (prompt: string) => Promise<number>;
   readonly say: (line: string) => void;
 }
@@ -38,28 +38,28 @@ interface FragileQueue {
   readonly startWorker: () => Promise<RunningChild<object>>;
   /** Resolves when the journal contains the response to a create; rejects after one minute. */
   readonly answerRecorded: () => Promise<void>;
-  /** Types of the activities that a workflow has scheduled. */
+  /** Returns the types of the activities that a workflow has scheduled. */
   readonly activitiesOf: (workflowId: string) => Promise<readonly string[]>;
 }
 
 /** The result of a case. */
 interface DemoResult {
-  /** Outcomes in order, as in the table of expectations. */
+  /** Outcomes in order, formatted like `DemoCase.expected`. */
   readonly seen: string;
-  /** Further facts to print. */
+  /** Additional facts to print. */
   readonly notes: readonly string[];
   /** Results to save and verify. */
   readonly artifacts?: readonly ArtifactRef[];
 }
 
-/** One row of the table of expectations. */
+/** A demo case and its expected outcome. */
 export interface DemoCase {
   /** Also the base name of the case's files. */
   readonly name: string;
-  /** What it shows, and why the outcome is the right one. */
+  /** What the case demonstrates, and why its outcome is correct. */
   readonly why: string;
   readonly expected: string;
-  /** Video creates and image calls that the sandbox must have accepted for this case. */
+  /** Number of video creates and image calls that the sandbox must accept for this case. */
   readonly paid: { readonly creates: number; readonly images: number };
   readonly run: (environment: DemoEnvironment) => Promise<DemoResult>;
 }
@@ -71,7 +71,7 @@ export interface DemoCase {
 export async function checkMedia(path: string, ref: ArtifactRef): Promise<string> {
   const bytes = await readFile(path);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  if (sha256 !== ref.sha256) throw new Error(`${path} does not have the hash of its artifact.`);
+  if (sha256 !== ref.sha256) throw new Error(`The hash of ${path} does not match its artifact.`);
   const what = ref.mediaType.startsWith('video/') ? await movieOf(path) : pictureOf(bytes);
   return `${what}, ${bytes.length} bytes, sha256 ${sha256.slice(0, 12)}`;
 }
@@ -89,10 +89,10 @@ function pictureOf(bytes: Buffer): string {
   return `${(type ?? 'image').toUpperCase()} ${width}x${height}`;
 }
 
-/** A worker is killed right after the outcome of its create was recorded. */
+/** Kills a worker right after it has recorded the result of its create. */
 const killedWorkerCase: DemoCase = {
   name: 'killed-worker',
-  why: 'what the journal holds outlives the worker: another one finishes the same task',
+  why: 'the journal outlives the worker, so another worker finishes the same task',
   expected: 'completed',
   paid: { creates: 1, images: 0 },
   run: async ({ fragile, id, accepted, say }: DemoEnvironment) => {
@@ -105,7 +105,7 @@ const killedWorkerCase: DemoCase = {
     const started = await fragile.media.startVideo({ request }, { id: id('killed-worker') });
     await fragile.answerRecorded();
     first.kill();
-    say(`killed-worker: the answer is recorded; worker ${first.pid} ended with ${await first.exited}`);
+    say(`killed-worker: the answer is recorded; killed worker ${first.pid} (${await first.exited})`);
     const second = await fragile.startWorker();
     const { seen, ...rest } = resultOf(await started.result());
     const journal = (await fragile.activitiesOf(started.workflowId)).includes(ACTIVITY.reconcileCreate);
@@ -115,7 +115,7 @@ const killedWorkerCase: DemoCase = {
       seen: times === 1 ? seen : `${seen}, accepted ${times} times`,
       notes: [
         ...rest.notes,
-        `worker ${second.pid} finished it; the task id came ${journal ? 'from the journal' : 'just in time from the first worker'}`,
+        `worker ${second.pid} finished it; it got the task id ${journal ? 'from the journal' : 'from the first worker, just in time'}`,
         `the sandbox accepted it ${times} time(s)`,
       ],
     };
@@ -123,14 +123,14 @@ const killedWorkerCase: DemoCase = {
 };
 
 const ROWS = 4;
-/** Micro-units of one row: 2 s of `cine-1` at 480p by the sandbox's price list. */
+/** Price of one row in micro-units: 2 s of `cine-1` at 480p in the sandbox's price list. */
 const PRICE = 100_000;
 const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
 
-/** A campaign with a budget too small for all rows. The same id then continues with a larger budget. */
+/** Runs a campaign whose budget is too small for all rows, then resumes it with a larger one. */
 const campaignCase: DemoCase = {
   name: 'campaign',
-  why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
+  why: 'a budget for three of four rows is never exceeded, and raising it buys only the missing row',
   expected: '3 completed and 1 skipped_budget, then 4 completed',
   paid: { creates: ROWS, images: 0 },
   run: campaign,
@@ -149,7 +149,7 @@ async function campaign({ media, store, id, say }: DemoEnvironment): Promise<Dem
   const name = id('campaign');
   const input = { manifest: { source: { artifact } }, budget: usd(ROWS - 1) };
   const first = await (await media.campaigns.start(input, { id: name })).result();
-  say(`campaign: the budget is spent with ${words(first.counts)}; going on with more`);
+  say(`campaign: the budget is spent with ${words(first.counts)}; resuming with a larger budget`);
   const second = await (await media.campaigns.resume(name, { budget: usd(ROWS) })).started.result();
   const artifacts: ArtifactRef[] = [];
   for await (const row of readResults(store, second.results)) artifacts.push(...row.artifacts);
@@ -171,11 +171,11 @@ function words(counts: RowCounts): string {
 const ONE_CREATE = { creates: 1, images: 0 };
 const ONE_IMAGE_CALL = { creates: 0, images: 1 };
 
-/** The expectations of the demo, with their reasons. It succeeds only if all of them are met. */
+/** The demo's cases. The demo succeeds only if every case has its expected outcome. */
 export const DEMO_CASES: readonly DemoCase[] = [
   {
     name: 'video-from-file',
-    why: 'an image file of the user travels as the data URL that this model takes',
+    why: "the user's image file is sent as a data URL, which this model accepts",
     expected: 'completed',
     paid: ONE_CREATE,
     run: (environment) =>
@@ -188,7 +188,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'video-from-url',
-    why: 'a reference that is a URL is passed on as it is',
+    why: 'a URL reference is sent unchanged',
     expected: 'completed',
     paid: ONE_CREATE,
     run: (environment) =>
@@ -203,14 +203,14 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'deadline',
-    why: 'the wait ends before the video: no failure, the task is kept, resuming it never creates again',
+    why: 'the wait ends before the video is done: not a failure, and resuming the task never creates again',
     expected: 'still_running, completed',
     paid: ONE_CREATE,
     run: deadline,
   },
   {
     name: 'moderation',
-    why: 'a task that moderation refuses fails for good',
+    why: 'a task that moderation rejects fails permanently',
     expected: 'failed/moderation',
     paid: ONE_CREATE,
     run: (environment) =>
@@ -218,14 +218,14 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'capacity',
-    why: 'a task that lacked capacity is distinguished from moderation: another attempt can make sense',
+    why: 'a capacity failure is distinguished from moderation, because another attempt may succeed',
     expected: 'failed/capacity',
     paid: ONE_CREATE,
     run: (environment) => video(environment, 'capacity', quick('a scene at rush hour [fail:capacity]')),
   },
   {
     name: 'lost-reply',
-    why: 'this is what should happen: it was accepted, but the reply was lost, so its fate is unknown: nothing is sent again, and the evidence is kept',
+    why: 'as intended: the call was accepted but the reply was lost, so nothing is sent again and the evidence is kept',
     expected: 'unconfirmed',
     paid: ONE_CREATE,
     run: lostReply,
@@ -234,7 +234,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
   campaignCase,
   {
     name: 'image',
-    why: 'one call, its results are stored before anything else happens',
+    why: 'one call, whose results are stored before anything else happens',
     expected: 'completed',
     paid: ONE_IMAGE_CALL,
     run: async ({ media, id }) => {
@@ -244,7 +244,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'edit',
-    why: 'two image files go as image[] parts in their order',
+    why: 'two image files are sent as image[] parts, in order',
     expected: 'completed',
     paid: ONE_IMAGE_CALL,
     run: async ({ media, id, inputs }) => {
@@ -272,7 +272,7 @@ async function deadline({ media, id, say }: DemoEnvironment): Promise<DemoResult
   const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
   const first: VideoOutcome = await started.result();
   if (first.outcome !== 'still_running')
-    return { ...resultOf(first), seen: `${shownOutcome(first)} at once` };
+    return { ...resultOf(first), seen: `${shownOutcome(first)} immediately` };
   say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
   const second = await (await media.resume(first.video.taskId)).result();
   const { notes, artifacts } = resultOf(second);
@@ -300,12 +300,12 @@ function image(outcome: ImageOutcome): DemoResult {
   return resultOf(outcome);
 }
 
-/** An outcome as the table of expectations names it: `completed`, `still_running`, or a type of the failure table. */
+/** Formats an outcome like `DemoCase.expected`: `completed`, `still_running`, or a type from the failure table. */
 export function shownOutcome(outcome: VideoOutcome | ImageOutcome): string {
   return failureRow(outcome)?.type ?? outcome.outcome;
 }
 
-/** What the demo reports about an outcome. */
+/** Returns what the demo reports about an outcome. */
 export function resultOf(outcome: VideoOutcome | ImageOutcome): DemoResult {
   const seen = shownOutcome(outcome);
   switch (outcome.outcome) {
@@ -314,7 +314,7 @@ export function resultOf(outcome: VideoOutcome | ImageOutcome): DemoResult {
         ? { seen, notes: [], artifacts: outcome.images }
         : { seen, notes: [`task ${outcome.video.taskId}`], artifacts: [outcome.artifact] };
     case 'failed': {
-      const again = outcome.retryable ? 'another attempt can make sense' : 'another attempt makes no sense';
+      const again = outcome.retryable ? 'another attempt may succeed' : 'another attempt would also fail';
       return {
         seen,
         notes: [`task ${outcome.video.taskId}: ${outcome.error.message ?? 'no message'}`, again],

@@ -14,13 +14,13 @@ interface DemoOptions {
   readonly keep?: boolean;
 }
 
-/** `demo`: runs all cases concurrently against a sandbox and checks each outcome. */
+/** Adds `demo`, which runs all cases concurrently against a sandbox and checks each outcome. */
 export function addDemoCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('demo'))
     .description('run every case against a sandbox: videos, images, failures, a lost reply, a killed worker')
-    .option('--out <dir>', 'directory for the files', 'out')
-    .option('--data-dir <dir>', 'keep database, journal and logs there (default: a temporary one)')
-    .option('--keep', 'keep everything running afterwards, until Ctrl-C, for inspection in the UI')
+    .option('--out <dir>', 'directory for the generated files', 'out')
+    .option('--data-dir <dir>', 'directory for the database, journal and logs (default: a temporary one)')
+    .option('--keep', 'keep everything running until Ctrl-C, for inspection in the UI')
     .addHelpText(
       'after',
       '\nThe demo never calls a real service.\n\nExample:\n  $ temporal-media demo --out out\n',
@@ -59,7 +59,7 @@ async function demo(
     if (result === undefined) throw interrupted();
     for (const { ok, what, expected, seen } of result.checks)
       say(`${ok ? 'ok  ' : 'FAIL'} ${what}: ${seen}${ok ? '' : ` (expected ${expected})`}`);
-    say(`Files: ${out}; ${result.seconds} s after everything was ready.`);
+    say(`Files: ${out}. The cases took ${result.seconds} s.`);
     const data = { uiUrl: uiUrl ?? null, out, ...result };
     if (!result.ok) throw failed(data);
     report.reply({ ok: true, data });
@@ -73,11 +73,11 @@ async function demo(
 }
 
 function failed(data: object): CliError {
-  const message = 'Some results differ from what was expected: see the lines marked FAIL.';
+  const message = 'Some results were not as expected. See the lines marked FAIL.';
   return new CliError('demo_failed', message, { data });
 }
 
 function interrupted(): CliError {
-  const message = 'Interrupted. Everything that the demo started is stopped.';
+  const message = 'Interrupted. Everything that the demo started has been stopped.';
   return new CliError('interrupted', message, { hint: '' });
 }

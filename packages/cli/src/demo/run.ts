@@ -29,7 +29,7 @@ export interface OpenEnvironment {
   readonly server: RunningTemporalServer;
   readonly admin: SandboxAdmin;
   readonly store: ArtifactStore;
-  /** Stops everything that was started here. */
+  /** Stops everything that was started for the demo. */
   readonly close: () => Promise<void>;
 }
 
@@ -43,10 +43,10 @@ interface OpenEnvironmentOptions {
 }
 
 const WORKER_GRACE_MS = 20_000;
-/** How long the response to a create that takes one second may take on a slow machine, in milliseconds. */
+/** Milliseconds to wait for the response to a one-second create, even on a slow machine. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** Starts server, sandbox and the first worker for the demo, on its own task queues. Undoes everything on failure. */
+/** Starts the demo's server, sandbox and first worker, on separate task queues. Stops everything on failure. */
 export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
   const { dataDir, say } = options;
   const env = demoEnvironment(options.env);
@@ -122,7 +122,7 @@ async function untilAnswered(root: string): Promise<void> {
   }
   throw new CliError(
     'demo_failed',
-    `The worker that is to be killed recorded no answer within ${ANSWER_LIMIT_MS / 1000} s. Its log is in the "logs" folder of the data directory.`,
+    `The worker did not record an answer within ${ANSWER_LIMIT_MS / 1000} s. Its log is in the data directory's "logs" folder.`,
   );
 }
 
@@ -133,7 +133,7 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   );
 }
 
-/** Deletes the queue bindings, so that the demo leaves nothing on a server that it did not start. */
+/** Deletes the queue bindings, so that nothing remains on a server that the demo did not start. */
 async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
   for (const queue of queues) {
     await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));
@@ -141,14 +141,14 @@ async function endJournals(client: Client, queues: readonly string[]): Promise<v
 }
 
 /**
- * The environment of a demo. It excludes the user's service, which must never bill the demo, and any codec server:
- * neither the demo's client nor its workers use one.
+ * Returns the demo's environment. It excludes the user's service, which must never be charged for the demo, and the codec
+ * server, which neither the demo's client nor its workers use.
  */
 export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
 }
 
-/** Renders two images as user files and puts them into the store, as the commands do. */
+/** Renders two images and stores them as user files, as the commands do. */
 async function demoInputs(
   store: ArtifactStore,
   directory: string,
@@ -173,7 +173,7 @@ async function demoInputs(
   return [await draw('cup'), await draw('table')];
 }
 
-/** A row of the table with its result. */
+/** A case with its result. */
 export interface DemoRow {
   readonly name: string;
   readonly why: string;
@@ -216,7 +216,7 @@ export async function runDemo(
     check('video creates that the sandbox received', paid('creates'), counters.creates.received),
     check('video creates that the sandbox accepted', paid('creates'), counters.creates.accepted),
     check('image calls that the sandbox accepted', paid('images'), counters.images.accepted),
-    check('violations of the contract that the sandbox saw', 0, violations.length),
+    check('contract violations that the sandbox saw', 0, violations.length),
   ];
   const ok = [...rows, ...checks].every((one) => one.ok);
   return { ok, rows, checks, seconds: secondsSince(started) };

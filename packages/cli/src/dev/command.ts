@@ -11,19 +11,19 @@ import { CliError } from '../shared/errors';
 import { onInterruption } from '../shared/interruption';
 import { shellWord } from '../shared/text';
 
-/** `dev`: runs server, sandbox and worker on this machine; Ctrl-C stops them. */
+/** Adds `dev`, which runs a server, a sandbox and a worker on this machine until Ctrl-C. */
 export function addDevCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('dev'))
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
     .addHelpText('after', HELP)
-    .option('--rebind', 'bind the task queue to the journal and the store here, in place of lost ones')
-    .option('-y, --yes', 'agree to what --rebind gives up')
+    .option('--rebind', 'bind the task queue to the journal and artifact store here if the old ones are lost')
+    .option('-y, --yes', 'accept what is lost with --rebind')
     .action(async (options: DevOptions) => dev(context, options));
 }
 
 const HELP = `
-All state is kept in the data directory: a new start continues where the last one stopped, also after a kill.
-Other commands with the same data directory connect to it automatically.
+All state is kept in the data directory. A restart continues where the last run stopped, even after a kill.
+Other commands that use the same data directory connect automatically.
 
 Examples:
   $ temporal-media dev
@@ -45,16 +45,16 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   const running = await startDev(config, env, (line) => report.say(line), rebind).catch((error: unknown) => {
     if (error instanceof CliError && error.reply.type === 'rebind_not_confirmed')
       report.say(
-        `What the rebind gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`,
+        `The end of this log lists what a rebind gives up: ${path.join(config.dataDir, 'logs', 'worker.log')}`,
       );
     throw error;
   });
   const { address, namespace, uiUrl, retention, sandbox, taskQueue, pids } = running.state;
-  const server = `Temporal server ${address}, namespace ${namespace}, closed workflows are kept for ${retention}`;
+  const server = `Temporal server ${address}, namespace ${namespace}; it keeps closed workflows for ${retention}`;
   report.say(server);
   if (uiUrl !== null) report.say(`UI ${uiUrl}`);
   if (sandbox !== null) {
-    report.say(`Sandbox service ${sandbox.url}: offline, costs nothing. For your own worker:`);
+    report.say(`Sandbox service ${sandbox.url}: offline and free of charge. To use it with your own worker:`);
     report.say(
       `  export TEMPORAL_ADDRESS=${address} MEDIA_BASE_URL=${sandbox.url} MEDIA_API_KEY=sandbox-key`,
     );
@@ -65,22 +65,22 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   }
   if (pids.worker === undefined)
     report.say(
-      `${report.paint('bad', 'No worker runs:')} its start is retried. Restore what it needs. If that is lost, stop this with Ctrl-C and start \`temporal-media dev --rebind\`, which lists what is given up.`,
+      `${report.paint('bad', 'No worker is running:')} its start will be retried. Restore the missing journal or store. If it is lost, press Ctrl-C and run \`temporal-media dev --rebind\`, which first lists what you give up.`,
     );
   void running.workerRuns.then(() => {
     const { pids: now } = running.state;
     report.say(
-      `${report.paint('good', 'Ready:')} a worker (process ${now.worker ?? 'unknown'}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
+      `${report.paint('good', 'Ready:')} a worker (process ${now.worker ?? 'unknown'}) is polling task queue ${taskQueue}. Ctrl-C stops everything.`,
     );
-    report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
+    report.say(
+      `In another terminal, in this directory (or elsewhere with --data-dir ${config.dataDir}), run:`,
+    );
     for (const line of firstVideo(sandbox !== null)) report.say(line);
     const { dataDir } = config;
     report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir, pids: now });
   });
   const ended = await Promise.race([interruption.happened, running.serverEnded]);
-  report.say(
-    'Stopping. A create in progress is finished first. Press Ctrl-C again to stop the worker immediately.',
-  );
+  report.say('Stopping after any create in progress. Press Ctrl-C again to stop the worker immediately.');
   const second = onInterruption();
   void second.happened.then(() => running.killWorker());
   await running.stop();
@@ -91,7 +91,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   report.say('Stopped.');
 }
 
-/** The command to try first. Only the sandbox's models are known here. */
+/** Returns a first command to try. Only the sandbox's models are known here. */
 export function firstVideo(onSandbox: boolean): string[] {
   const model = onSandbox ? 'sketch-lite' : 'MODEL';
   const line = `  temporal-media video --model ${model} --prompt "a paper boat on a lake" --out out`;
@@ -99,6 +99,6 @@ export function firstVideo(onSandbox: boolean): string[] {
     ? [line]
     : [
         `${line} --dry-run`,
-        '  MODEL is an id of your service (`temporal-media models ls` lists those of MEDIA_MODELS); without --dry-run it costs what the service charges.',
+        "  MODEL is one of your service's models (`temporal-media models ls` lists those in MEDIA_MODELS). Without --dry-run, the service charges for the video.",
       ];
 }

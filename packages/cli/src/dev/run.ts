@@ -24,7 +24,7 @@ import {
 } from '../shared/dev-state';
 import { CliError } from '../shared/errors';
 
-/** Time for a worker to drain: it finishes a create that is in flight (failure model: row 12). */
+/** Time for a worker to drain, which includes finishing a create in flight (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;
 const SANDBOX_GRACE_MS = 10_000;
 
@@ -32,21 +32,21 @@ export interface RunningDev {
   readonly state: DevState;
   /** Resolves when the worker runs for the first time. */
   readonly workerRuns: Promise<void>;
-  /** Resolves when the Temporal server exits on its own. */
+  /** Resolves when the Temporal server exits unexpectedly. */
   readonly serverEnded: Promise<string>;
-  /** Stops what was started here, in order: worker, sandbox, server. */
+  /** Stops the worker, the sandbox and the server, in this order. */
   stop(): Promise<void>;
   /** Cuts off a drain that takes too long. */
   killWorker(): void;
 }
 
-/** Whether a person can fix it while server and sandbox run: the queue's journal or store is missing. */
+/** Whether a person can fix the error while server and sandbox run: the queue's journal or store is missing. */
 const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
- * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops everything when one of them
- * fails, except a worker with a missing journal or store, which is retried.
+ * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker with one data directory. If one fails to start,
+ * stops everything, except that a worker whose journal or store is missing is retried.
  * @param rebind arguments that let the first worker take over the queue, such as `--rebind`
  */
 export async function startDev(
@@ -114,7 +114,7 @@ export async function startDev(
   }
 }
 
-/** What is running. Written to a file too, for other commands. */
+/** The running processes, which are also written to a file for other commands. */
 class StateFile {
   constructor(
     private readonly dataDir: string,
@@ -160,12 +160,12 @@ async function lockDataDir(dataDir: string): Promise<OwnerLock> {
     return await acquireOwnerLock(join(dataDir, 'dev.lock'), { waitMs: 0 });
   } catch (error) {
     if (!(error instanceof LockHeldError)) throw error;
-    const message = `\`temporal-media dev\` already runs on this data directory (process ${error.ownerPid}).`;
+    const message = `\`temporal-media dev\` is already running with this data directory (process ${error.ownerPid}).`;
     throw new CliError('dev_running', message);
   }
 }
 
-/** Reuses the ports of the last run when they are free, so that the user's links and settings stay valid. */
+/** Reuses the last run's ports if they are free, so that the user's links and settings stay valid. */
 async function startServer(
   dataDir: string,
   ports: DevPorts,
@@ -178,7 +178,7 @@ async function startServer(
     return await startTemporalServer({ ...options, port: ports.temporal, ui: { port: ports.ui } });
   } catch (error) {
     if (!/^Port \d+ .* is in use/.test((error as Error).message)) throw error;
-    say(`${(error as Error).message} Taking other ports.`);
+    say(`${(error as Error).message} Using other ports.`);
     return startTemporalServer(options);
   }
 }

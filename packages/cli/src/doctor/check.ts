@@ -10,33 +10,32 @@ import { type AccountCheck } from '../shared/json-output';
 
 /** One account that a worker uses. */
 export interface AccountFacts {
-  /** Credential and digest of the base address. */
+  /** Credential and base URL digest. */
   readonly name: string;
   readonly baseUrl: string;
-  /** Where it is configured, as text: a variable, or the `dev` sandbox. */
+  /** Where the account is configured: a variable, or the `dev` sandbox. */
   readonly from: string;
-  /** The settings in effect for its calls. */
+  /** The settings in effect for the account's calls. */
   readonly config: MediaConfig;
 }
 
-/** Input for the checks. Gathered once, without network access. */
+/** Input for the checks, gathered once and without network access. */
 export interface DoctorFacts {
   /**
-   * The environment of the worker, as far as this machine knows it. Contains the key, so it must not appear in a
-   * message.
+   * The worker's environment, as far as this machine knows it. It contains the key, so never include it in a message.
    */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Without the variables that {@link problems} names. */
+  /** The configuration without the variables that {@link problems} names. */
   readonly config: MediaConfig;
   /** Variables with values that every worker would reject. */
   readonly problems: readonly ConfigurationError[];
-  /** Whether a worker could run on this machine; elsewhere only its polling can be checked. */
+  /** Whether a worker could run on this machine. If not, only its polling can be checked. */
   readonly workerSide: boolean;
-  /** Accounts of a worker with these settings; empty without a usable address or key. */
+  /** A worker's accounts with these settings. Empty without a valid base URL and key. */
   readonly accounts: readonly AccountFacts[];
   readonly target: Target | { readonly problem: unknown };
-  /** The `dev` on the data directory, even when another server is used. */
+  /** The `dev` with this data directory, even if commands use another server. */
   readonly dev: DevState | undefined;
   /** The connection that the server check opens for later checks. */
   readonly session: { connection?: Connection };
@@ -72,7 +71,7 @@ export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<
   };
 }
 
-/** Whether the worker of this `dev` polls the queue that commands use. */
+/** Whether this `dev`'s worker polls the queue that commands use. */
 function serves(dev: DevState | undefined, target: DoctorFacts['target']): dev is DevState {
   return (
     dev !== undefined &&
@@ -83,7 +82,7 @@ function serves(dev: DevState | undefined, target: DoctorFacts['target']): dev i
   );
 }
 
-/** The accounts, and why any of them cannot be used. */
+/** Returns the accounts, and the problems that make them unusable. */
 function accountFacts(
   config: MediaConfig,
   from: string,
@@ -92,7 +91,7 @@ function accountFacts(
   try {
     described = accountsOf(config);
   } catch (error) {
-    // The address of the short form has a problem as well.
+    // `serviceProblems` reports an invalid MEDIA_BASE_URL.
     const isOfFile = error instanceof ConfigurationError && error.variable !== 'MEDIA_BASE_URL';
     return { accounts: [], problems: isOfFile ? [error] : [] };
   }
@@ -114,15 +113,12 @@ function accountFacts(
   return { accounts, problems };
 }
 
-/** Problems that would otherwise fail the first call: an address or a key that cannot be used. */
+/** Finds an invalid base URL or key, which would fail the first call. */
 function serviceProblems(config: MediaConfig): ConfigurationError[] {
   const problems: ConfigurationError[] = [];
   try {
     if (config.baseUrl === undefined)
-      throw new ConfigurationError(
-        'MEDIA_BASE_URL',
-        'is not set. Set it to the base address of the service.',
-      );
+      throw new ConfigurationError('MEDIA_BASE_URL', "is not set. Set it to the service's base URL.");
     normaliseBaseUrl(config.baseUrl);
   } catch (error) {
     problems.push(asConfigurationError('MEDIA_BASE_URL', error));
@@ -141,7 +137,7 @@ function asConfigurationError(variable: string, error: unknown): ConfigurationEr
     : new ConfigurationError(variable, (error as Error).message);
 }
 
-/** Names of the checks for scripts. */
+/** Check names, which scripts may rely on. */
 export type CheckName =
   | 'node'
   | 'sdk'
@@ -158,12 +154,11 @@ export type CheckName =
   | 'waiting';
 
 /**
- * What one check found.
+ * A check's result.
  * - `ok`: no problem.
- * - `warning`: a video can be made, but something needs attention.
- * - `failed`: no video can be made until this is fixed.
- * - `skipped`: not checked, because the check named in `dependsOn` failed, or because only a worker's machine can check
- *   it.
+ * - `warning`: videos can be created, but something needs attention.
+ * - `failed`: videos cannot be created until this is fixed.
+ * - `skipped`: not checked, because the check in `dependsOn` failed, or because only a worker's machine can check it.
  */
 export type Finding =
   | { readonly state: 'ok'; readonly message: string }
@@ -178,23 +173,23 @@ export type Finding =
 
 export type CheckReport = Finding & { readonly name: CheckName; readonly accounts?: readonly AccountCheck[] };
 
-/** A check's finding, with the finding for each account if the check looks at accounts one by one. */
+/** A check's finding, with a finding per account if the check covers each account. */
 export type AccountsFinding = Finding & { readonly accounts?: readonly AccountCheck[] };
 
-/** One thing that must work before a video can be made. */
+/** A check of one requirement for creating videos. */
 export interface DoctorCheck {
   readonly name: CheckName;
-  /** Name of the check in text output. */
+  /** The check's name in text output. */
   readonly title: string;
-  /** Checks that must have run without failing before this one makes sense. */
+  /** Checks that must pass before this one can run. */
   readonly after: readonly CheckName[];
-  /** Runs only if the settings of a worker are known (MEDIA_BASE_URL, the key). */
+  /** Set if the check needs a worker's settings (MEDIA_BASE_URL, the key). */
   readonly workerSide?: true;
   /** Timeout in milliseconds. A check that takes longer fails. */
   readonly limitMs: number;
-  /** Error type of a check that takes longer. */
+  /** Error type if the check times out. */
   readonly late: CommandErrorType;
-  /** Costs nothing and leaves nothing behind: it makes no paid call and leaves no new file or folder. */
+  /** Runs the check. It must not make a paid call or leave behind a new file or folder. */
   run(facts: DoctorFacts): Promise<AccountsFinding>;
 }
 
@@ -206,11 +201,11 @@ export function warning(message: string, remedy: string): Finding {
   return { state: 'warning', message, remedy };
 }
 
-/** @param remedy more specific than the hint of the registry */
+/** @param remedy replaces the error registry's hint with a more specific one */
 export function failedCheck(type: CommandErrorType, message: string, remedy = errorType(type).hint): Finding {
   return { state: 'failed', message, remedy, errorType: type };
 }
 
 export function skipped(dependsOn: CheckName): Finding {
-  return { state: 'skipped', message: `Not checked: \`${dependsOn}\` comes first.`, dependsOn };
+  return { state: 'skipped', message: `Not checked: \`${dependsOn}\` must pass first.`, dependsOn };
 }

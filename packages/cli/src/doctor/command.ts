@@ -6,19 +6,21 @@ import {
   withCommonOptions,
 } from '../shared/context';
 
-/** `doctor`: reports whether a video can be made right now, and what to do if not. */
+/** Adds `doctor`, which reports whether videos can be created right now and, if not, what to fix. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('doctor'))
-    .description('check everything that a video needs, with a remedy for each failure; costs nothing')
+    .description(
+      'check everything that creating a video needs, and show how to fix each problem; costs nothing',
+    )
     .addHelpText('after', HELP)
     .action(async (options: CommonOptions) => doctor(context, options));
 }
 
 const HELP = `
-Checks Node, the Temporal SDK, the server, the namespace, the workers and the calls that wait to be sent. Where
-MEDIA_BASE_URL and the key of the worker are set, it also checks the model configuration, the proxy, the service, the
-stores and the journal. It asks the service for a task that cannot exist: nothing is created. The exit code is 0 only
-when a video could be made now; otherwise it is that of the first failure.
+Checks Node, the Temporal SDK, the server, the namespace, the workers and the calls that are waiting to be sent. If
+MEDIA_BASE_URL and the worker's key are set, it also checks the model configuration, the proxy, the service, the stores
+and the journal. To test the service, it queries a task that cannot exist; it never creates one. The exit code is 0 if a
+video could be created now, or the code of the first failure.
 
 Examples:
   $ temporal-media doctor

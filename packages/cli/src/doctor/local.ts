@@ -39,12 +39,12 @@ export const nodeVersion: DoctorCheck = {
  */
 export function checkNodeVersion(version: string, engines: string, bun?: string): Finding {
   if (bun !== undefined)
-    return failedCheck('node_version', `This is Bun ${bun}; the Temporal SDK runs in Node only.`);
+    return failedCheck('node_version', `This is Bun ${bun}, but the Temporal SDK runs only on Node.`);
   const wanted = engines.replace(/^>=\s*/, '');
-  if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (at least ${wanted} is needed)`);
+  if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (${wanted} or later is required)`);
   return failedCheck(
     'node_version',
-    `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`,
+    `This is Node ${version.replace(/^v/, '')}, but ${wanted} or later is required.`,
   );
 }
 
@@ -55,7 +55,7 @@ function enginesOfPackage(): string {
 
 const PACKAGES = ['@temporalio/worker', '@temporalio/client', '@temporalio/workflow', '@temporalio/activity'];
 
-/** Whether everything that throws and reads failures shares one copy of the SDK. */
+/** Whether all code that throws or reads Temporal failures shares one copy of the SDK. */
 export const oneSdk: DoctorCheck = {
   name: 'sdk',
   title: 'Temporal SDK',
@@ -68,7 +68,7 @@ export const oneSdk: DoctorCheck = {
   },
 };
 
-/** Why the worker's native module is missing for this system; undefined when it exists. */
+/** Returns a failure if the worker's native module cannot be loaded on this system, or undefined if it can. */
 export function checkNativePart(
   load: () => unknown = () => createRequire(__filename)('@temporalio/worker'),
 ): Finding | undefined {
@@ -83,12 +83,12 @@ export function checkNativePart(
     const system = `${process.platform} ${process.arch}${isMusl ? ' with musl' : ''}`;
     return failedCheck(
       'native_part_missing',
-      `No worker runs on this system (${system}): the native part of the Temporal SDK cannot be loaded.`,
+      `Workers cannot run on this system (${system}): the Temporal SDK's native module cannot be loaded.`,
     );
   }
 }
 
-/** Names the packages that load each version, without paths. */
+/** Names the packages that load each SDK version, without their paths. */
 export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   const [ours, ...others] = copies;
   if (others.length === 0) return ok(`${ours?.version ?? 'unknown'}, one copy`);
@@ -100,7 +100,7 @@ export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
 }
 
 /**
- * Whether every MEDIA_* variable can be used, and whether address and key are set wherever a worker would need them.
+ * Whether every MEDIA_* variable is valid, and whether base URL and key are set where a worker needs them.
  */
 export const settings: DoctorCheck = {
   name: 'settings',
@@ -116,7 +116,7 @@ export const settings: DoctorCheck = {
     }
     const [first] = accounts;
     if (!workerSide || first === undefined)
-      return ok('neither MEDIA_BASE_URL nor a key is set here; only the machine of the worker needs them');
+      return ok("neither MEDIA_BASE_URL nor a key is set here; only the worker's machine needs them");
     return accounts.length === 1 && first.from !== 'MEDIA_ACCOUNTS'
       ? ok(`service from ${first.from}, key from ${keySource(env)}`)
       : ok(
@@ -129,12 +129,11 @@ function keySource(env: NodeJS.ProcessEnv): string {
   return env['MEDIA_API_KEY_FILE'] ? 'MEDIA_API_KEY_FILE' : 'MEDIA_API_KEY';
 }
 
-const REMEDY =
-  'Point MEDIA_ARTIFACTS (default: the folder artifacts in MEDIA_DATA_DIR) to a folder that can be written.';
+const REMEDY = 'Set MEDIA_ARTIFACTS (default: the folder artifacts in MEDIA_DATA_DIR) to a writable folder.';
 
-const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or its store.';
+const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or fix the store.';
 
-/** Whether results can be stored where a worker runs, and read where only commands run. */
+/** Whether a worker on this machine can store results, or commands on this machine can read them. */
 export const artifacts: DoctorCheck = {
   name: 'artifacts',
   title: 'Artifact store',
@@ -158,19 +157,19 @@ export const artifacts: DoctorCheck = {
     }
     if (state === 'missing') return ok(MADE_LATER);
     if (state !== 'there')
-      return failedCheck('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
+      return failedCheck('artifacts/not_writable', 'The artifact store is not writable.', REMEDY);
     for (const { baseUrl, config: own } of accounts) {
       const unsent = await modelsOf(own)
         .then((models) => outOfReach(store, models, baseUrl))
         .catch(otherwise(undefined));
       if (unsent !== undefined)
-        return warning(`Can be written, but references to files cannot be sent to ${unsent}`, OTHER_STORE);
+        return warning(`Writable, but file references cannot be sent to ${unsent}`, OTHER_STORE);
     }
-    return ok('can be written');
+    return ok('is writable');
   },
 };
 
-/** Empty if they cannot be read. The check of the models reports that. */
+/** Returns the configured models. Empty if they cannot be read, which the models check reports. */
 async function modelsOf({ models: location }: MediaConfig): Promise<readonly ModelEntry[]> {
   if (location === undefined) return [];
   return (await createModelSource({ location, timeoutMs: MODELS_MS }).all()) ?? [];
@@ -178,17 +177,17 @@ async function modelsOf({ models: location }: MediaConfig): Promise<readonly Mod
 
 const MODELS_MS = 2_000;
 
-/** Machines that run only commands read results. A bucket is requested, because its address alone proves nothing. */
+/** Checks a machine that only reads results. Sends a request to a bucket, because its URL alone proves nothing. */
 async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {
   if (state !== 'there')
     return warning(
-      'There is no artifact store here: videos can be created, but this machine cannot save their files.',
-      'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, if both can reach one store.',
+      'There is no artifact store here. Videos can be created, but this machine cannot save their files.',
+      'If both machines can reach the same store, set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker.',
     );
-  if (store.kind === 'file') return ok('exists; the worker must use the same one');
+  if (store.kind === 'file') return ok('exists; the worker must use the same store');
   try {
     await store.list(null, 1);
-    return ok('can be read; the worker must use the same one');
+    return ok('is readable; the worker must use the same store');
   } catch (error) {
     const { message, hint = OTHER_STORE } = toArtifactError(error);
     return warning(`Videos can be created, but this machine cannot save their files: ${message}`, hint);
@@ -196,9 +195,9 @@ async function clientFinding(store: ArtifactStore, state: FolderState): Promise<
 }
 
 const ON_A_VOLUME =
-  'Set MEDIA_JOURNAL to a volume that outlives container and machine, a database or a bucket.';
+  'Set MEDIA_JOURNAL to a volume that outlives the container and the machine, to a database or to a bucket.';
 
-/** Whether the record of paid sends can be written: without it nothing is sent. */
+/** Whether the journal is writable. Without it, nothing is sent. */
 export const journal: DoctorCheck = {
   name: 'journal',
   title: 'Journal',
@@ -213,7 +212,7 @@ export const journal: DoctorCheck = {
     const root = config.journal;
     const isFolder = schemeOf(root) === undefined;
     const state = isFolder ? await folderState(root) : 'there';
-    if (state === 'blocked') return failedCheck('journal_unusable', 'The journal cannot be written.');
+    if (state === 'blocked') return failedCheck('journal_unusable', 'The journal is not writable.');
     try {
       if (state === 'missing') {
         await inItsPlace(root, async (journal) =>
@@ -222,25 +221,25 @@ export const journal: DoctorCheck = {
       } else {
         const opened = await openJournal(config);
         await opened.checkWritable();
-        if (!isFolder) return ok(`can be written (${opened.kind})`);
+        if (!isFolder) return ok(`is writable (${opened.kind})`);
       }
       const ephemeral = await ephemeralJournal(root);
       if (ephemeral !== undefined) return warning(ephemeral, ON_A_VOLUME);
-      return ok(state === 'missing' ? MADE_LATER : 'can be written');
+      return ok(state === 'missing' ? MADE_LATER : 'is writable');
     } catch (error) {
       if (error instanceof ConfigurationError) return failedCheck('configuration', error.message);
       const words = wordsOfStore(error);
       if (words !== undefined)
-        return failedCheck('journal_unusable', words, 'Correct MEDIA_JOURNAL or its store.');
-      return failedCheck('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
+        return failedCheck('journal_unusable', words, 'Correct MEDIA_JOURNAL or fix the store.');
+      return failedCheck('journal_unusable', `The journal is not writable (${systemCode(error)}).`);
     }
   },
 };
 
 /**
  * - `there`: the folder exists.
- * - `missing`: it can be created: its nearest existing parent is a writable folder.
- * - `blocked`: something else has its name, or permissions are missing.
+ * - `missing`: it can be created, because its nearest existing parent is a writable folder.
+ * - `blocked`: a file has its name, or permissions are missing.
  */
 type FolderState = 'there' | 'missing' | 'blocked';
 
@@ -252,7 +251,7 @@ export async function folderState(folder: string): Promise<FolderState> {
   return access(at, constants.W_OK | constants.X_OK).then(() => 'missing', otherwise('blocked' as const));
 }
 
-/** The folder itself or its nearest existing parent; undefined if that is not a folder. */
+/** Returns the folder or its nearest existing parent, or undefined if that is not a folder. */
 async function nearest(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(otherwise(undefined));
@@ -261,9 +260,9 @@ async function nearest(folder: string): Promise<string | undefined> {
   }
 }
 
-const MADE_LATER = 'can be written; the first worker creates it';
+const MADE_LATER = 'is writable; the first worker creates it';
 
-/** Tries in a new folder what a store will do on the same file system, then removes the folder. */
+/** Runs a store's check in a temporary folder on the same file system. */
 async function inItsPlace(folder: string, check: (root: string) => Promise<void>): Promise<void> {
   const probe = await mkdtemp(join((await nearest(folder)) ?? folder, '.temporal-media-'));
   try {

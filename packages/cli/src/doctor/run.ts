@@ -17,8 +17,8 @@ import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { waiting } from './waiting';
 
 /**
- * Runs every check as soon as those it depends on are done; independent ones run concurrently. Never rejects: a check
- * that throws or hangs has failed. @returns one report per check, in the order of the list
+ * Runs every check as soon as its dependencies are done, and independent checks concurrently. Never rejects: a check that
+ * throws or hangs has failed. @returns one report per check, in list order
  */
 export async function runChecks(
   checks: readonly DoctorCheck[],
@@ -46,7 +46,7 @@ async function findingOf(
   blocking: CheckReport | undefined,
 ): Promise<Finding> {
   if (check.workerSide === true && !facts.workerSide)
-    return { state: 'skipped', message: 'Not checked: needs a machine with the settings of a worker.' };
+    return { state: 'skipped', message: "Not checked: this check needs a worker's settings." };
   if (blocking !== undefined) return skipped(rootOf(blocking));
   try {
     return await withinLimit(check, facts);
@@ -56,7 +56,7 @@ async function findingOf(
   }
 }
 
-/** The check that failed, not one that was skipped because of it. */
+/** Returns the check that failed, even if the blocking check was only skipped because of it. */
 function rootOf(blocking: CheckReport): CheckName {
   return blocking.state === 'skipped' && blocking.dependsOn !== undefined
     ? blocking.dependsOn
@@ -66,7 +66,7 @@ function rootOf(blocking: CheckReport): CheckName {
 async function withinLimit(check: DoctorCheck, facts: DoctorFacts): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((resolve) => {
-    const message = `No answer within ${Math.round(check.limitMs / 1_000)} s.`;
+    const message = `Timed out after ${Math.round(check.limitMs / 1_000)} s.`;
     timer = setTimeout(() => resolve(failedCheck(check.late, message)), check.limitMs);
   });
   try {
@@ -77,7 +77,7 @@ async function withinLimit(check: DoctorCheck, facts: DoctorFacts): Promise<Find
 }
 
 /**
- * Runs every check and prints each as soon as it and those before it are done.
+ * Runs every check. Prints each result as soon as all earlier ones are printed.
  * @throws CliError for the first check that failed, with all reports as its data
  */
 export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessEnv): Promise<void> {
@@ -100,11 +100,11 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
     return;
   }
   const { errorType: type, message, remedy: hint } = first;
-  // The check's line has already shown message and remedy.
+  // The message and the remedy have already been printed.
   throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
 }
 
-/** Passes reports on in the order of `names`, each as soon as all before it have arrived. */
+/** Passes reports on in the order of `names`, each as soon as all earlier ones have arrived. */
 export function reportInOrder(
   names: readonly CheckName[],
   handOn: (report: CheckReport) => void,
@@ -123,7 +123,7 @@ export function reportInOrder(
   };
 }
 
-/** Every check follows the checks it depends on. The first failure decides the exit code. */
+/** All checks, each after the ones it depends on. The first failure decides the exit code. */
 export const CHECKS: readonly DoctorCheck[] = [
   nodeVersion,
   oneSdk,
@@ -136,7 +136,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   artifacts,
   journal,
   binding,
-  // Late in the list, because most earlier failures also keep a worker from starting, and then explain why.
+  // Late in the list, because most earlier failures also keep a worker from starting and explain why.
   workers,
   waiting,
 ];
@@ -144,22 +144,22 @@ export const CHECKS: readonly DoctorCheck[] = [
 const WORDS = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: 'skip' } as const;
 const WIDTH = Math.max(...CHECKS.map(({ title }) => title.length));
 
-/** The text about one check: a line, and the remedy below it. */
+/** Returns a line about one check, followed by its remedy if it has one. */
 export function checkLines(report: CheckReport): readonly string[] {
   const title = CHECKS.find(({ name }) => name === report.name)?.title ?? report.name;
   const line = `${WORDS[report.state].padEnd(4)} ${title.padEnd(WIDTH)}  ${report.message}`;
   return 'remedy' in report ? [line, `     ${' '.repeat(WIDTH)}  ${report.remedy}`] : [line];
 }
 
-/** One sentence: whether a video could be made, and which checks were skipped. */
+/** Summarizes whether a video could be created, and which checks were skipped. */
 export function summaryOf(checks: readonly CheckReport[]): string {
   const failures = checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
   if (failures.length > 0) {
     const count = `${failures.length} of ${checks.length} checks failed`;
-    return `No video could be made now: ${count} (${failures.join(', ')}).`;
+    return `Videos cannot be created now: ${count} (${failures.join(', ')}).`;
   }
   const unseen = checks.filter(({ state }) => state === 'skipped').map(({ name }) => name);
   return unseen.length === 0
-    ? 'A video could be made now.'
-    : `A video could be made now, as far as this machine can check. Not checked here: ${unseen.join(', ')}; run \`doctor\` where the worker runs.`;
+    ? 'Videos can be created now.'
+    : `Videos can be created now, as far as this machine can check. Not checked: ${unseen.join(', ')}. To check them, run \`doctor\` where the worker runs.`;
 }

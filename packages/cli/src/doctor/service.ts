@@ -41,86 +41,88 @@ interface ServiceAnswer {
 /** HTTP statuses for an unknown task (contract 7: a 400 on a task query; test/fixtures/wire). */
 const NO_SUCH_TASK: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 const CERTIFICATE_REMEDY =
-  'Name the certificate of your proxy or service in NODE_EXTRA_CA_CERTS, for the worker too.';
-const PATH_REMEDY = 'Set MEDIA_BASE_URL to the part before /v1/videos in the addresses of the service.';
+  'Set NODE_EXTRA_CA_CERTS to the CA certificate of your proxy or service, here and on the worker.';
+const PATH_REMEDY = "Set MEDIA_BASE_URL to the part of the service's URLs before /v1/videos.";
 const MODEL_REMEDY =
-  'The request named no model: the account may lack one, or MEDIA_BASE_URL is the address of another interface.';
+  'The request did not name a model. The account may have no model, or MEDIA_BASE_URL may be the URL of a different API.';
 const KEY_UNPROVED =
-  'This proves neither key nor path: compare MEDIA_API_KEY and MEDIA_BASE_URL with those of the service before the first paid call.';
+  'This does not prove that key and path are correct. Check MEDIA_API_KEY and MEDIA_BASE_URL before the first paid call.';
 const PATH_UNPROVED =
-  'The path may be wrong: MEDIA_BASE_URL is the part before /v1/videos in the addresses of the service.';
-/** Maximum characters of the service's text that are repeated. */
+  "The path may be wrong: MEDIA_BASE_URL must be the part of the service's URLs before /v1/videos.";
+/** Maximum number of characters to quote from the service's message. */
 const MOST_SAID = 200;
-const TRY_AGAIN_LATER = 'Try again later. The log of the service may say more.';
+const TRY_AGAIN_LATER = "Try again later. The service's log may say more.";
 
-/** Whether the service is reachable and does not refuse the key, or why not. */
+/** Determines whether the service is reachable and accepts the key. */
 export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const { result, baseUrl } = answer;
   if (result.kind === 'record')
     return warning(
       `${baseUrl} returns a task that cannot exist.`,
-      'Check that MEDIA_BASE_URL is the service.',
+      'Check that MEDIA_BASE_URL is the URL of the service.',
     );
   const { error, httpStatus: status } = result;
   if (error === 'late' || error === 'network' || status === undefined) return notReached(answer);
   if (status === 402)
     return failedCheck(
       'service_credentials',
-      `${baseUrl} answers HTTP 402: the account has no balance.`,
-      'Top up the account of the key.',
+      `${baseUrl} returned HTTP 402: the account has no balance.`,
+      "Top up the key's account.",
     );
   const said = reasonOf(result);
   const page = result.taskError?.message ?? '';
   if (error !== 'credentials' && page.startsWith('An HTML page'))
-    return failedCheck('service_unexpected_reply', `${baseUrl} answers HTTP ${status} with a page: ${page}`);
+    return failedCheck(
+      'service_unexpected_reply',
+      `${baseUrl} returned HTTP ${status} with a web page: ${page}`,
+    );
   const subject = result.taskError === undefined ? undefined : spokenOf(result.taskError);
   if (error === 'credentials')
-    return failedCheck('service_credentials', `${baseUrl} refuses the key (HTTP ${status}).${said}`);
+    return failedCheck('service_credentials', `${baseUrl} rejected the key (HTTP ${status}).${said}`);
   if (subject === 'model')
-    return warning(`${baseUrl} answers HTTP ${status} and mentions the model.${said}`, MODEL_REMEDY);
+    return warning(`${baseUrl} returned HTTP ${status} with an error about the model.${said}`, MODEL_REMEDY);
   if (subject === 'key')
     return failedCheck(
       'service_credentials',
-      `${baseUrl} answers HTTP ${status} and mentions the key.${said}`,
+      `${baseUrl} returned HTTP ${status} with an error about the key.${said}`,
     );
   if (subject === 'path')
     return failedCheck(
       'service_unexpected_reply',
-      `${baseUrl} answers HTTP ${status} and mentions the path.${said}`,
+      `${baseUrl} returned HTTP ${status} with an error about the path.${said}`,
       PATH_REMEDY,
     );
   if (NO_SUCH_TASK.has(status)) return checkUnknownTask(answer, status, subject);
   if (status >= 300 && status < 400) {
-    const message = `${baseUrl} answers HTTP ${status}, a redirect; a create is never redirected.`;
-    return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
+    const message = `${baseUrl} returned HTTP ${status}, a redirect. Creates never follow redirects.`;
+    return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final URL.');
   }
-  if (status === 429)
-    return warning(`${baseUrl} answers HTTP 429: too many requests at present.`, TRY_AGAIN_LATER);
+  if (status === 429) return warning(`${baseUrl} returned HTTP 429: too many requests.`, TRY_AGAIN_LATER);
   if (status === 407)
     return failedCheck('proxy', 'The proxy requires credentials (HTTP 407).', 'Add them to HTTPS_PROXY.');
-  const message = `${baseUrl} answers HTTP ${status} for a task that does not exist.${said}`;
+  const message = `${baseUrl} returned HTTP ${status} for a task that does not exist.${said}`;
   return status > 500
     ? failedCheck('service_unexpected_reply', message, TRY_AGAIN_LATER)
     : warning(message, TRY_AGAIN_LATER);
 }
 
-/** The expected reply. If it does not mention a task, the path or key may be wrong. */
+/** Judges the expected status. If the reply does not mention a task, the path or key may be wrong. */
 function checkUnknownTask(
   { result, baseUrl }: ServiceAnswer,
   status: number,
   subject: Subject | undefined,
 ): Finding {
   if (subject === 'task') return ok(`${baseUrl} responds and correctly rejects an unknown task id`);
-  const message = `${baseUrl} answers HTTP ${status} for a task that does not exist, without saying what is missing.${reasonOf(result)}`;
+  const message = `${baseUrl} returned HTTP ${status} for a task that does not exist, but did not mention a task.${reasonOf(result)}`;
   return status === 400 || status === 422 ? warning(message, KEY_UNPROVED) : warning(message, PATH_UNPROVED);
 }
 
-/** The service's message, which is already redacted of keys and signed addresses; a long one is cut. */
+/** Returns the service's message, cut if it is long. Keys and signed URLs have already been redacted. */
 function reasonOf(result: GetVideoResult): string {
   const { code = null, message = null } = (result.kind === 'error' && result.taskError) || {};
   const words = message ?? code;
   if (words === null) return '';
-  return ` It says: ${JSON.stringify(words.length > MOST_SAID ? `${words.slice(0, MOST_SAID)}…` : words)}.`;
+  return ` Its message: ${JSON.stringify(words.length > MOST_SAID ? `${words.slice(0, MOST_SAID)}…` : words)}.`;
 }
 
 function notReached({ result, baseUrl, cause }: ServiceAnswer): Finding {
@@ -131,7 +133,7 @@ function notReached({ result, baseUrl, cause }: ServiceAnswer): Finding {
   const remedy = word === 'certificate_not_trusted' ? CERTIFICATE_REMEDY : undefined;
   return failedCheck(
     type,
-    `${baseUrl} ${late ? 'does not answer in time' : (WORDS[word]?.(code) ?? broken(code))}.`,
+    `${baseUrl} ${late ? 'did not respond in time' : (WORDS[word]?.(code) ?? broken(code))}.`,
     remedy,
   );
 }
@@ -139,20 +141,19 @@ function notReached({ result, baseUrl, cause }: ServiceAnswer): Finding {
 const broken = (code: string): string => `cannot be reached (${code})`;
 
 const WORDS: { readonly [cause: string]: (code: string) => string } = {
-  connection_refused: () => 'refuses the connection',
+  connection_refused: () => 'refused the connection',
   host_not_found: () => 'has a host name that cannot be resolved',
-  connect_timeout: () => 'does not accept the connection in time',
-  proxy_refused: () => 'cannot be reached: the proxy does not open a tunnel to it',
-  tls_failed: (code) => `does not establish a secure connection (${code})`,
-  certificate_not_trusted: (code) => `has a certificate that is not trusted (${code})`,
-  connection_reset: (code) => `closes the connection without a response (${code})`,
+  connect_timeout: () => 'did not accept the connection in time',
+  proxy_refused: () => 'cannot be reached: the proxy did not open a tunnel to it',
+  tls_failed: (code) => `failed the TLS handshake (${code})`,
+  certificate_not_trusted: (code) => `has an untrusted certificate (${code})`,
+  connection_reset: (code) => `closed the connection without responding (${code})`,
 };
 
 const ANSWER_MS = 7_000;
 
 /**
- * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call. It never
- * creates anything.
+ * Queries a task that cannot exist, with the worker's key. The GET costs nothing and creates nothing (contract 1).
  */
 export const service: DoctorCheck = {
   name: 'service',
@@ -189,7 +190,7 @@ async function askService(
   }
 }
 
-/** Reports every error of a request on these connections: the client's result does not contain the cause. */
+/** Reports every request error on these connections, because the client's result does not contain the cause. */
 function watchedConnections(
   connections: ConnectionFactory,
   onError: (error: unknown) => void,
@@ -251,17 +252,17 @@ async function proxyOf(baseUrl: string, env: NodeJS.ProcessEnv): Promise<Finding
     const anywhere = proxyFor(origin, { ...env, no_proxy: '', NO_PROXY: '' });
     return ok(
       anywhere === undefined
-        ? 'none: the service is reached directly'
-        : 'not for the service: NO_PROXY names its host',
+        ? 'none: connects directly to the service'
+        : 'not used for the service: its host is in NO_PROXY',
     );
   }
   const url = usable(address);
-  if (url === undefined) return failedCheck('proxy', 'The proxy of the environment has an unusable address.');
+  if (url === undefined) return failedCheck('proxy', 'The proxy URL in the environment is invalid.');
   const where = `${url.protocol}//${url.host}`;
   const problem = await connectionProblem(url);
   return problem === undefined
-    ? ok(`the service is reached through ${where}`)
-    : failedCheck('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
+    ? ok(`connects to the service through ${where}`)
+    : failedCheck('proxy', `The proxy ${where}, which is configured for the service, ${problem}.`);
 }
 
 function usable(address: string): URL | undefined {
@@ -274,7 +275,7 @@ function usable(address: string): URL | undefined {
   }
 }
 
-/** Undefined when the proxy accepts a connection; nothing is sent to it. */
+/** Returns why the proxy does not accept a connection, or undefined if it does. Sends nothing to the proxy. */
 async function connectionProblem(url: URL): Promise<string | undefined> {
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   return new Promise((resolve) => {
@@ -283,14 +284,14 @@ async function connectionProblem(url: URL): Promise<string | undefined> {
       socket.destroy();
       resolve(problem);
     };
-    socket.setTimeout(CONNECT_MS, () => end(`does not answer within ${CONNECT_MS / 1_000} s`));
+    socket.setTimeout(CONNECT_MS, () => end(`did not respond within ${CONNECT_MS / 1_000} s`));
     socket.once('connect', () => end());
     socket.once('error', (error) => end(words(networkCode(error))));
   });
 }
 
 function words(code: string): string {
-  if (code === 'ECONNREFUSED') return 'refuses the connection';
+  if (code === 'ECONNREFUSED') return 'refused the connection';
   return /^(?:ENOTFOUND|EAI_)/.test(code)
     ? 'has a host name that cannot be resolved'
     : `cannot be reached (${code})`;
@@ -307,7 +308,7 @@ export const models: DoctorCheck = {
   limitMs: READ_MS + 1_000,
   late: 'models_unavailable',
   run: async ({ config, accounts }) => {
-    // If only some accounts have their own configuration, the shared one is needed too.
+    // If any account lacks its own model configuration, the shared one is needed too.
     const own = accounts.filter(({ config: { models: location } }) => location !== config.models);
     if (own.length === 0) return checkModels(config);
     const { accounts: _each, ...finding } = await eachAccount(accounts, (account) =>
@@ -320,7 +321,7 @@ export const models: DoctorCheck = {
 async function checkModels({ models: location, unknownModels }: MediaConfig): Promise<Finding> {
   if (location === undefined)
     return ok(
-      'MEDIA_MODELS is not set: any model is sent, only with the fields that are safe for every model',
+      'MEDIA_MODELS is not set: any model can be used, but only with fields that are safe for every model',
     );
   let source: ModelSource;
   try {
@@ -329,21 +330,21 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
     const { message } = error as Error;
     return failedCheck(
       'models_unavailable',
-      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an unusable address.',
+      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is not a valid URL.',
     );
   }
   const found = await source.lookup('doctor');
   if (found.found === 'unavailable') return failedCheck('models_unavailable', found.message);
   const listed = (await source.all()) ?? [];
   const videos = listed.filter(({ kind }) => kind === 'video').length;
-  const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;
+  const text = `MEDIA_MODELS lists ${listed.length} models, ${videos} of them for videos`;
   if (videos > 0 || unknownModels === 'allow') return ok(text);
   const remedy =
     'Add a video model to the configuration (`temporal-media schema models` prints its schema), or set MEDIA_UNKNOWN_MODELS=allow.';
-  return failedCheck('models_unavailable', `Every video would be refused: ${text}.`, remedy);
+  return failedCheck('models_unavailable', `Every video would be rejected: ${text}.`, remedy);
 }
 
-/** What a service error is about. */
+/** The subject of a service error. */
 export type Subject = 'key' | 'path' | 'model' | 'task';
 
 /** The first match decides. Quoted addresses have already been replaced with `/`. */
@@ -360,21 +361,21 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
-/** The address of the request, as quoted or redacted: it contains "videos" whatever the error is about. */
+/** Whether a word quotes the request URL, possibly redacted. The URL contains "videos" whatever the error is about. */
 const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
 
-/** The subject of an error; undefined when none is recognised. */
+/** Returns an error's subject, or undefined if it is not recognized. */
 export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
   const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(/\S+/g, (word) => (isQuotedAddress(word) ? '/' : word))}`;
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** From good to bad: the worst one decides. */
+/** From worst to best. The worst state decides. */
 const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
 
 /**
- * Checks all accounts concurrently. With several accounts, the worst one decides, and the message names each. With a
- * single account, the finding is reported unchanged.
+ * Checks all accounts concurrently. With several accounts, the worst finding decides, and the message names each account.
+ * With a single account, its finding is returned unchanged.
  */
 async function eachAccount(
   accounts: readonly AccountFacts[],

@@ -30,13 +30,13 @@ import { folderState } from './local';
 const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
 
-/** When each worker polled last, in milliseconds since the Unix epoch. */
+/** When each worker last polled, in milliseconds since the Unix epoch. */
 interface QueuePollers {
   readonly workflows: readonly number[];
   readonly activities: readonly number[];
 }
 
-/** Whether a worker polls the task queue for workflows and for activities. */
+/** Whether workers poll the task queue for workflow tasks and activity tasks. */
 export const workers: DoctorCheck = {
   name: 'workers',
   title: 'Workers',
@@ -48,7 +48,7 @@ export const workers: DoctorCheck = {
     const { namespace, taskQueue } = target;
     const view = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
     const queues = Object.values(activityQueues(taskQueue));
-    // Concurrently: one call after another would exceed the limit of the check.
+    // Concurrent, because sequential calls would exceed the check's time limit.
     const [workflows, activities, ...others] = await Promise.all([
       ...KINDS.map((kind) => view(taskQueue, kind)),
       ...queues.map((queue) => view(queue, 'activities')),
@@ -65,7 +65,7 @@ export const workers: DoctorCheck = {
       return checkActivityQueues(finding, served, now);
     }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
-    const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;
+    const remedy = `${finding.remedy} The \`dev\` for this data directory polls "${dev.taskQueue}".`;
     return { ...finding, remedy };
   },
 };
@@ -74,8 +74,7 @@ const pollsOf = (view: QueueView | undefined): readonly number[] =>
   view === undefined ? [] : pollsForNewWork(view);
 
 /**
- * Creates, polls, downloads and images run on queues separate from the main one, and a custom worker may not serve
- * them.
+ * Checks the separate queues for creates, polls, downloads and images, which a custom worker might not poll.
  */
 export function checkActivityQueues(
   served: Finding,
@@ -87,34 +86,38 @@ export function checkActivityQueues(
   const names = unserved.map(([queue]) => queue).join(', ');
   return failedCheck(
     'no_worker',
-    `${served.message}, but none polls ${names}: their work would wait.`,
-    'Serve them with `temporal-media worker` or createMediaWorker; create manually assembled workers with createWorkers.',
+    `${served.message}, but no worker polls ${names}, so tasks on these queues would wait.`,
+    'Run `temporal-media worker` or use createMediaWorker. If you assemble workers yourself, use createWorkers.',
   );
 }
 
-/** @param now milliseconds since the Unix epoch; with a clock behind the server's, the last poll counts as current */
+/** @param now milliseconds since the Unix epoch. If this clock lags the server's, the last poll counts as current */
 export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
   const missing = KINDS.filter((kind) => pollers[kind].length === 0);
   if (missing.length === KINDS.length)
-    return failedCheck('no_worker', `No worker polls the task queue "${taskQueue}".`);
+    return failedCheck('no_worker', `No worker is polling task queue "${taskQueue}".`);
   if (missing.length > 0) {
-    const message = `No worker polls the task queue "${taskQueue}" for ${missing[0]}.`;
+    const message = `No worker is polling task queue "${taskQueue}" for ${missing[0]}.`;
     return failedCheck('no_worker', message);
   }
   const age = Math.max(...KINDS.map((kind) => now - Math.max(...pollers[kind])));
   if (age > STALE_POLL_MS) {
-    const message = `The last poll of the task queue "${taskQueue}" was ${Math.round(age / 1_000)} s ago: its worker is gone, or has no free slot.`;
-    return failedCheck('no_worker', message, `${errorType('no_worker').hint} A busy worker may need time.`);
+    const message = `Task queue "${taskQueue}" was last polled ${Math.round(age / 1_000)} s ago: its worker is gone or has no free slot.`;
+    return failedCheck(
+      'no_worker',
+      message,
+      `${errorType('no_worker').hint} A busy worker may only need time.`,
+    );
   }
   const count = Math.min(...KINDS.map((kind) => pollers[kind].length));
-  return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} the task queue "${taskQueue}"`);
+  return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} task queue "${taskQueue}"`);
 }
 
 const CONNECT_MS = 4_000;
 /** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
 const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
 
-/** Whether the server for commands and workers answers, and its version. */
+/** Whether the Temporal server responds, and which version it has. */
 export const temporalServer: DoctorCheck = {
   name: 'temporal',
   title: 'Temporal server',
@@ -134,8 +137,8 @@ export const temporalServer: DoctorCheck = {
       });
     } catch (error) {
       return isRefusal(error)
-        ? failedCheck('temporal_credentials', `The Temporal server at ${where} refuses access.`)
-        : failedCheck('temporal_unreachable', `No Temporal server responds at ${where}.`, remedy(env));
+        ? failedCheck('temporal_credentials', `The Temporal server at ${where} denied access.`)
+        : failedCheck('temporal_unreachable', `No Temporal server responded at ${where}.`, remedy(env));
     }
     session.connection = connection;
     const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
@@ -146,28 +149,28 @@ export const temporalServer: DoctorCheck = {
 };
 
 export function checkServerVersion(version: string | null | undefined, where: string): Finding {
-  if (!version) return ok(`answers at ${where}; it does not report its version`);
+  if (!version) return ok(`responds at ${where}, without reporting its version`);
   const lacks = lackingIn(version);
   if (lacks.length === 0) return ok(`${version} at ${where}`);
   return warning(
-    `${version} at ${where} lacks ${lacks.join('; ')}.`,
+    `Version ${version} at ${where} lacks ${lacks.join('; ')}.`,
     isOlder(version, OLDEST_SERVER)
-      ? `Use a server of version ${OLDEST_SERVER} or later.`
-      : 'Use a later server if you need them. Videos and images do not need them.',
+      ? `Upgrade to Temporal server ${OLDEST_SERVER} or later.`
+      : 'Upgrade the server if you need these features. Videos and images do not.',
   );
 }
 
-/** Whether the server answered with a refusal, as opposed to not answering. */
+/** Whether the server denied access, rather than not responding. */
 export function isRefusal(error: unknown): boolean {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   return REFUSED.has(code) || REFUSED.has(cause?.code);
 }
 
-/** gRPC reads these variables only in lower case, and uses them for every host that is not in no_proxy. */
+/** gRPC reads these variables only in lowercase, and applies them to every host that is not in no_proxy. */
 function remedy(env: NodeJS.ProcessEnv): string {
   const hint = errorType('temporal_unreachable').hint;
   const proxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].find((name) => env[name]);
-  return proxy === undefined ? hint : `${hint} Or name its host in no_proxy: ${proxy} is set.`;
+  return proxy === undefined ? hint : `${hint} If ${proxy} must not apply to it, add its host to no_proxy.`;
 }
 
 /** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE. */
@@ -176,7 +179,7 @@ const NO_ANSWER: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const NAMESPACE_CALL_MS = 3_000;
 const SECONDS_OF_A_DAY = 86_400;
 
-/** Whether the server has the namespace and lets this client read it. */
+/** Whether the namespace exists and this client may read it. */
 export const namespaceCheck: DoctorCheck = {
   name: 'namespace',
   title: 'Namespace',
@@ -191,7 +194,7 @@ export const namespaceCheck: DoctorCheck = {
         connection.workflowService.describeNamespace({ namespace }),
       );
       const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-      return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
+      return ok(seconds === 0 ? namespace : `${namespace}; keeps closed workflows for ${daysOf(seconds)}`);
     } catch (error) {
       const finding = checkLookUp(error, namespace);
       if (finding === undefined) throw error;
@@ -200,18 +203,24 @@ export const namespaceCheck: DoctorCheck = {
   },
 };
 
-/** Why a server that has just reported its version cannot look up the namespace; undefined when unknown. */
+/** Explains why a responding server cannot look up the namespace. Undefined if the cause is unknown. */
 export function checkLookUp(error: unknown, namespace: string): Finding | undefined {
   if (isGrpcNotFound(error))
-    return failedCheck('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
+    return failedCheck(
+      'namespace_not_found',
+      `Namespace "${namespace}" does not exist on the Temporal server.`,
+    );
   if (isRefusal(error))
-    return failedCheck('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
-  // The server reports its version from memory, and reads a namespace from its database.
+    return failedCheck(
+      'temporal_credentials',
+      `The Temporal server denied access to namespace "${namespace}".`,
+    );
+  // The server reports its version from memory but reads namespaces from its database.
   if (NO_ANSWER.has((error as { code?: unknown }).code))
     return failedCheck(
       'temporal_unreachable',
-      `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
-      'Check the log of the Temporal server and its database; the settings of this machine are not the cause. Running work continues when the database is back.',
+      `The Temporal server responds but cannot look up namespace "${namespace}". Its database may be down.`,
+      "Check the Temporal server's log and database. This machine's settings are not the cause. Running workflows continue when the database is back.",
     );
   return undefined;
 }
@@ -221,17 +230,17 @@ function daysOf(seconds: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** What a worker with this environment would report about itself. */
+/** The journal, store and accounts of a worker with this environment. */
 export interface OwnSide {
-  /** Null when no journal has been created yet. */
+  /** Null if the journal has not been created yet. */
   readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
-  /** Null until there is an artifact store. */
+  /** The artifact store's id. Null if the store does not exist. */
   readonly artifacts: string | null;
-  /** Empty without a usable base address. */
+  /** Empty without a valid base URL. */
   readonly accounts: readonly string[];
 }
 
-/** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
+/** Whether the task queue's binding allows a worker with this journal and artifact store (architecture: Create). */
 export const binding: DoctorCheck = {
   name: 'binding',
   title: 'Journal binding',
@@ -257,7 +266,7 @@ export const binding: DoctorCheck = {
   },
 };
 
-/** Null until there is a journal: reading its identity would create one. */
+/** Returns null if there is no journal yet, because reading its identity would create one. */
 async function journalOf(
   config: DoctorFacts['config'],
   queueBinding: QueueBinding | null,
@@ -267,7 +276,7 @@ async function journalOf(
   return { ...(await journal.identity()), isSetBack: await isSetBack(queueBinding, journal) };
 }
 
-/** Null for a missing or broken store, which its own check reports. */
+/** Returns null for a missing or broken store, which the artifacts check reports. */
 async function artifactsOf(config: DoctorFacts['config']): Promise<string | null> {
   const { artifacts: place } = config;
   if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
@@ -281,45 +290,45 @@ export function checkBinding(
   { journal, artifacts, accounts }: OwnSide,
   taskQueue: string,
 ): Finding {
-  const queue = `The task queue "${taskQueue}"`;
-  if (queueBinding === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
+  const queue = `Task queue "${taskQueue}"`;
+  if (queueBinding === null) return ok(`the first worker will bind task queue "${taskQueue}" to its journal`);
   if (journal === null)
     return failedCheck(
       'journal_binding',
-      `${queue} is bound to a journal, but there is no journal here yet.`,
+      `${queue} is bound to a journal, but this machine has no journal yet.`,
     );
   const difference = differenceOf(queueBinding, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
-      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as on the other workers, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If it cannot be restored, its content is lost, and `temporal-media worker --rebind` accepts that.';
+      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR to the value on the other workers, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If you cannot, `temporal-media worker --rebind` accepts the loss of its content.';
     return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
   }
   if (difference !== undefined) return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`);
   if (journal.isSetBack) {
-    const message = `${queue} records paid calls that the journal here lacks: this journal is an older copy.`;
+    const message = `${queue} records paid calls that are missing from this journal: it is an older copy.`;
     return failedCheck(
       'journal_binding',
       message,
-      'Restore the current journal. If it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
+      'Restore the current journal. If it is lost, stop all workers and run `temporal-media worker --rebind` once.',
     );
   }
   const others = accounts.length === 0 ? undefined : accountsOfOthers(queueBinding.accounts, accounts);
   if (others !== undefined)
     return warning(
       others,
-      'Check whether a worker with those accounts runs; ignore this if they are no longer used.',
+      'Check that a worker with these accounts is running. If they are no longer used, ignore this warning.',
     );
-  return ok(`the task queue "${taskQueue}" is bound to this journal`);
+  return ok(`task queue "${taskQueue}" is bound to this journal`);
 }
 
-/** The command that routes new work to a version. */
+/** Returns the command that routes new work to a version. */
 export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string {
   return `\`temporal worker deployment set-current-version --deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}\``;
 }
 
 /**
- * Reports workers that poll but get no new work, because it is routed to another version; undefined when a worker gets
- * new work, or none polls. @param now milliseconds since the Unix epoch
+ * Reports workers that poll but get no new work because it is routed to another version. Returns undefined if some worker
+ * gets new work, or if none polls. @param now milliseconds since the Unix epoch
  */
 export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
   const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;
@@ -331,20 +340,20 @@ export function checkVersions(view: QueueView, taskQueue: string, now: number): 
     if (current === undefined || waiting.length === 0) return undefined;
     return failedCheck(
       'no_worker',
-      `The current version of the task queue "${taskQueue}" is ${versionText(current)}, but only workers without a version poll it: they get no new work.`,
-      `Start a worker of ${versionText(current)}, or give new work to workers without a version: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
+      `The current version of task queue "${taskQueue}" is ${versionText(current)}, but only unversioned workers poll it, and they get no new work.`,
+      `Start a worker with version ${versionText(current)}, or route new work to unversioned workers: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
     );
   }
-  const polling = `Workers of the version ${versionText(idle)} poll the task queue "${taskQueue}"`;
+  const polling = `Workers with version ${versionText(idle)} poll task queue "${taskQueue}"`;
   return current === undefined
     ? failedCheck(
         'no_worker',
-        `${polling}, but no version is current: they get no new work.`,
-        `Make it current: ${makeCurrent(idle)}.`,
+        `${polling}, but no version is current, so they get no new work.`,
+        `Make this version current: ${makeCurrent(idle)}.`,
       )
     : failedCheck(
         'no_worker',
-        `${polling}, but ${versionText(current)} is current and no worker of that version polls: new work does not proceed.`,
-        `Start a worker of ${versionText(current)}, or make the other one current: ${makeCurrent(idle)}.`,
+        `${polling}, but the current version is ${versionText(current)} and none of its workers poll, so new work does not start.`,
+        `Start a worker with version ${versionText(current)}, or make the polling version current: ${makeCurrent(idle)}.`,
       );
 }

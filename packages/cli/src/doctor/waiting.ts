@@ -8,27 +8,27 @@ import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { dataConverterOf } from '../shared/codec-client';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
-/** A paid call, or a row of a campaign, that is currently held back. */
+/** A paid call or campaign row that is currently waiting to be sent. */
 export interface FoundWait extends CallWait {
   readonly workflowId: string;
 }
 
 const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
-/** Maximum number of open executions to query, newest first: what holds one back holds back all later ones. */
+/** Maximum number of open executions to query, newest first, because what blocks one also blocks all later ones. */
 const MAX_QUERIED = 16;
-/** Time limit for the list and the queries together, in milliseconds. */
+/** Time limit for the list and all queries together, in milliseconds. */
 const QUERIES_MS = 2_500;
-/** Maximum number of different reasons to report; each takes a sentence or two. */
+/** Maximum number of different reasons to report. */
 const MOST_SHOWN = 3;
 
 /**
- * Whether paid calls wait instead of being sent, and why. Each worker process keeps the current refusals in its own
- * memory (ADR 16). The workflows of the waiting calls know the reason and are queried here.
+ * Whether paid calls are waiting instead of being sent, and why. Worker processes keep current refusals in memory (ADR
+ * 16), so this check queries the waiting calls' workflows for the reason.
  */
 export const waiting: DoctorCheck = {
   name: 'waiting',
   title: 'Waiting calls',
-  // Queries need a worker.
+  // A query needs a worker.
   after: ['workers'],
   limitMs: QUERIES_MS + 500,
   late: 'temporal_unreachable',
@@ -39,10 +39,10 @@ export const waiting: DoctorCheck = {
     const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
     const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
     const endAt = Date.now() + QUERIES_MS;
-    // Lists are read from the server's visibility store, which videos do not need.
+    // Listing uses the server's visibility store, which creating videos does not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
     return open === undefined
-      ? warning('The server does not list running workflows.', CHECK_AGAIN_LATER)
+      ? warning('The server cannot list running workflows.', CHECK_AGAIN_LATER)
       : checkWaits(await waitsOf(client, open, endAt), open.length, own);
   },
 };
@@ -64,8 +64,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // The workflow has ended, its worker is busy, or its answer cannot be read here. None of these explain why others
-    // wait.
+    // The workflow has ended, its worker is busy, or its answer is unreadable here. That does not explain why others wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
     for (const wait of waits ?? []) found.push({ workflowId, ...wait });
@@ -73,21 +72,21 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   return { found, silent };
 }
 
-/** The answers of open calls and campaigns, and how many gave no readable answer. */
+/** The waits that open calls and campaigns reported, and how many executions gave no readable answer. */
 export interface WaitsFound {
   readonly found: readonly FoundWait[];
   readonly silent: number;
 }
 
-const CHECK_AGAIN_LATER = 'Check again later; `temporal-media status ID` shows one video or image.';
+const CHECK_AGAIN_LATER = 'Check again later. `temporal-media status ID` shows a single video or image.';
 const REMEDY =
-  'Correct the named cause: the key, the balance or the access of the account, the model, or what the worker lacks. Waiting calls continue automatically with their next attempt, within about three minutes. Do not start them under another id.';
+  "Fix the cause shown above: the key, the account's balance or access, the model, or what the worker lacks. Waiting calls continue automatically at their next attempt, within about three minutes. Do not start them under another id.";
 /** Reasons that concern an account as a whole. */
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**
- * @param own accounts that the next video may use, or only the credential if this machine does not know the service. A
- * refusal of any of them applies to that video too
+ * @param own accounts that the next video may use, or only the credential if this machine does not know the service. If
+ * one of them is refused, the next video will be refused too
  */
 export function checkWaits(
   { found: waits, silent }: WaitsFound,
@@ -96,13 +95,14 @@ export function checkWaits(
 ): Finding {
   if (waits.length === 0 && silent > 0)
     return warning(
-      `${silent} of the ${asked} newest running calls and campaigns do not respond or cannot be read here (a payload codec, external storage). Whether they wait is unknown. None of the others waits.`,
+      `${silent} of the ${asked} newest running calls and campaigns did not respond or are unreadable here (payload codec or external storage), so whether they are waiting is unknown. The others are not waiting.`,
       CHECK_AGAIN_LATER,
     );
-  if (waits.length === 0) return ok(asked === 0 ? 'nothing is running' : 'no running call waits to be sent');
+  if (waits.length === 0)
+    return ok(asked === 0 ? 'nothing is running' : 'no running calls are waiting to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
   const reported = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
-  const of = `${ids.size} of the ${asked} newest running calls and campaigns wait.`;
+  const of = `${ids.size} of the ${asked} newest running calls and campaigns are waiting.`;
   const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
   const isOwn = ({ account, reason }: FoundWait): boolean =>
     OF_ACCOUNT.has(reason) &&
@@ -111,8 +111,8 @@ export function checkWaits(
 }
 
 function waitText({ workflowId, why, until, account }: FoundWait): string {
-  const whose = account === null ? '' : ` for the account ${account}`;
-  return `${workflowId} waits${whose}; its next attempt is at ${isoOf(until)}: ${why}`;
+  const whose = account === null ? '' : ` for account ${account}`;
+  return `${workflowId} is waiting${whose}. Its next attempt is at ${isoOf(until)}: ${why}`;
 }
 
 function isoOf(time: number): string {

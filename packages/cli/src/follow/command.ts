@@ -15,12 +15,12 @@ import { onInterruption } from '../shared/interruption';
 import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from '../shared/paid-options';
 import { commandFor } from '../shared/text';
 
-/** `nudge`: polls a video earlier than planned. */
+/** Adds `nudge`, which polls a video earlier than scheduled. */
 export function addNudgeCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('nudge')
-      .description('poll a video now because it may be done; never sooner than its model allows')
+      .description('poll a video early because it may be done, but never sooner than its model allows')
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
   )
     .addHelpText('after', HELP)
@@ -28,8 +28,8 @@ export function addNudgeCommand(program: Command, context: CommandContext): void
 }
 
 const HELP = `
-For whoever hears by other means, such as a webhook, that a task may be done. The poll decides what it is. It keeps the
-shortest interval of the model, Retry-After and the pause after an error.
+Use it when another source, such as a webhook, says that a task may be done. The poll determines the task's real status.
+It still respects the model's minimum interval, Retry-After and the pause after an error.
 
 Example:
   $ temporal-media nudge vid_0b1c
@@ -40,10 +40,10 @@ async function nudge(context: CommandContext, id: string, options: CommonOptions
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
   await withServer(context, options, async ({ media }) => {
     if (!(await media.nudge(id)))
-      throw new CliError('not_found', `No workflow waits for ${id}.`, {
-        hint: `\`${commandFor('status', id)}\` shows what is known about it.`,
+      throw new CliError('not_found', `No workflow is waiting for ${id}.`, {
+        hint: `To see what is known about it, run \`${commandFor('status', id)}\`.`,
       });
-    report.result('Its next poll is due.');
+    report.result('The next poll will run early.');
     report.reply({ ok: true, data: { id } });
   });
 }
@@ -52,7 +52,7 @@ interface WatchOptions extends CommonOptions {
   readonly waitFor?: string;
 }
 
-/** `watch`: shows a running video until its outcome; starts and saves nothing. */
+/** Adds `watch`, which shows a running video until it ends. It starts and saves nothing. */
 export function addWatchCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
@@ -66,7 +66,7 @@ export function addWatchCommand(program: Command, context: CommandContext): void
 }
 
 const WATCH_HELP = `
-Ctrl-C only ends the watching. \`temporal-media resume\` waits again for a video whose wait has ended, and saves the file.
+Ctrl-C stops only this command. If a video's wait has ended, \`temporal-media resume\` waits again and saves the file.
 
 Examples:
   $ temporal-media watch sku-1
@@ -88,8 +88,8 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
     const found = await videoStatus(connected, config, id);
     const workflowId = found?.workflow?.workflowId;
     if (workflowId === undefined) {
-      const hint = `\`${commandFor('status', id)}\` shows what is known; \`${commandFor('resume', id)}\` waits for a task.`;
-      throw new CliError('not_found', `No known workflow handles ${id}.`, { hint });
+      const hint = `To see what is known, run \`${commandFor('status', id)}\`. To wait for a task, run \`${commandFor('resume', id)}\`.`;
+      throw new CliError('not_found', `No workflow was found for ${id}.`, { hint });
     }
     report.event('watching', { workflowId, ...given({ runId: found?.workflow?.runId }) });
     const started = connected.media.getVideo(workflowId);
@@ -116,7 +116,7 @@ interface ResumeOptions extends CommonOptions {
   readonly out: string;
 }
 
-/** `resume`: continues waiting for a video; only polls and downloads, never creates. */
+/** Adds `resume`, which continues waiting for a video. It polls and downloads but never creates. */
 export function addResumeCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
@@ -125,7 +125,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
       .option(
         '--wait-for <duration>',
-        'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
+        'how long to wait before exiting; the video continues: 90s, 15m, 2h, 3d (default: 15m)',
       )
       .option('--polling <mode>', POLLING_HELP)
       .option('--out <dir>', 'directory for the file', '.'),
@@ -135,7 +135,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
 }
 
 const RESUME_HELP = `
-If the workflow still runs, the command attaches to it. Ctrl-C detaches; nothing is cancelled.
+If the workflow is still running, the command attaches to it. Ctrl-C detaches without canceling anything.
 
 Example:
   $ temporal-media resume sku-1 --wait-for 2h --out out

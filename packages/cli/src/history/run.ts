@@ -11,7 +11,7 @@ import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { writeNamedFile } from '../shared/output-files';
 
-/** `history record`: adds histories to a folder of golden histories, which the code must replay. */
+/** `history record`: adds histories to a folder of golden histories that the code must replay. */
 export async function recordHistories(
   context: CommandContext,
   targets: readonly string[],
@@ -31,7 +31,7 @@ export async function recordHistories(
     const wrong = verdicts.find((verdict) => verdict.verdict !== 'identical' && !isUnknown(verdict));
     const unknown = verdicts.some(isUnknown);
     if (wrong !== undefined || (unknown && hasOwnCode)) {
-      refused.push(`${target.target} (${wrong?.verdict ?? 'the code has no such workflow'})`);
+      refused.push(`${target.target} (${wrong?.verdict ?? 'the code does not contain this workflow'})`);
       continue;
     }
     if (unknown) unchecked += 1;
@@ -44,16 +44,18 @@ export async function recordHistories(
       report.result(file);
     }
   }
-  report.say(`${files.length} histories recorded in ${options.to}.`);
+  report.say(`Recorded ${files.length} histories in ${options.to}.`);
   if (unchecked > 0)
-    report.say(`Not replayed, because their code was not named (--workflows-path): ${unchecked} workflows.`);
+    report.say(
+      `${unchecked} workflows were not replayed because their code is unknown. Pass --workflows-path.`,
+    );
   const data = { folder: options.to, files };
   if (refused.length === 0) return report.reply({ ok: true, data });
   throw new CliError(
     'replay_differs',
-    `Not recorded, because the current code does not replay it: ${refused.join(', ')}.`,
+    `Not recorded, because the current code does not replay these histories: ${refused.join(', ')}.`,
     {
-      hint: '`temporal-media replay` shows where the code differs. Name the code that wrote the history.',
+      hint: 'To see where the code differs, run `temporal-media replay`. Pass the code that wrote the history.',
       data,
     },
   );
@@ -64,7 +66,7 @@ const isUnknown = (verdict: Verdict): boolean =>
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 
-/** Undefined without `--redact`. @throws CliError `usage` */
+/** Reads the redaction options. Undefined without `--redact`. @throws CliError `usage` */
 function redactionOf({
   redact,
   keep,
@@ -72,12 +74,12 @@ function redactionOf({
 }: Pick<RecordOptions, 'redact' | 'keep' | 'label'>): RedactOptions | undefined {
   if (redact !== true) {
     if (keep === undefined && label === undefined) return undefined;
-    throw new CliError('usage', '--keep and --label need --redact.');
+    throw new CliError('usage', '--keep and --label require --redact.');
   }
   if (label !== undefined && !LABEL.test(label))
     throw new CliError(
       'usage',
-      '--label has 1 to 80 letters, digits, - and _, and begins with a letter or digit.',
+      '--label must have 1 to 80 letters, digits, - or _, and begin with a letter or digit.',
     );
   const names = keep?.split(',').map((name) => name.trim()) ?? [];
   const unknown = names.filter((name) => !KEEPABLE.some((field) => field === name));
@@ -86,7 +88,7 @@ function redactionOf({
   return { keep: names as (typeof KEEPABLE)[number][], ...given({ label }) };
 }
 
-/** `history export`: writes the history of one run to a file. */
+/** `history export`: writes one run's history to a file. */
 export async function exportHistory(
   context: CommandContext,
   target: string,
@@ -101,7 +103,7 @@ export async function exportHistory(
     if ('error' in loaded) throw loaded.error;
     run = loaded.runs.find((one) => one.runId === runId) ?? loaded.runs.at(-1);
   }
-  if (run === undefined) throw new CliError('not_found', `${target} is unknown.`);
+  if (run === undefined) throw new CliError('not_found', `${target} was not found.`);
   const label = redaction?.label ?? `${run.workflowType}-1`;
   const written =
     redaction === undefined ? run : await redactedRun(await codeFor(options), run, { ...redaction, label });
@@ -115,7 +117,7 @@ export async function exportHistory(
   report.say(`${events} events of ${run.workflowType}${options.redact === true ? ', redacted' : ''}.`);
   if (run.decoded === true && options.redact !== true)
     report.say(
-      'Its payloads are decoded: everyone who has the file can read them. --keep-encrypted keeps them encoded.',
+      'The payloads are decoded, so anyone with the file can read them. Use --keep-encrypted to keep them encoded.',
     );
   report.reply({
     ok: true,
@@ -132,12 +134,12 @@ async function redactedRun(code: ReplayCode, run: LoadedRun, options: RedactOpti
   if (before === after) return redacted;
   throw new CliError(
     'bad_input',
-    `The redacted history of ${run.workflowType} does not replay like the original: its workflow code compares a text that is not in the code.`,
-    { hint: 'Export it without --redact, and review it before you share it.' },
+    `The redacted history of ${run.workflowType} does not replay like the original: the workflow code depends on text that redaction replaced.`,
+    { hint: 'Export it without --redact, and review the file before you share it.' },
   );
 }
 
-/** What must stay the same: the verdict, and the event where the code differs. */
+/** Returns the parts of a verdict that redaction must not change: its kind, and the event where the code differs. */
 function shape(verdict: Verdict): string {
   if (verdict.verdict === 'inputs_differ') return 'identical ';
   return verdict.verdict === 'diverges'

@@ -38,11 +38,11 @@ interface EditOptions extends ImageOptions {
   readonly mask?: string;
 }
 
-/** `edit`: edits one or several images in one call and saves the files. */
+/** Adds `edit`, which edits one or more images in one call and saves the files. */
 export function addEditCommand(program: Command, context: CommandContext): void {
   withImageOptions(program.command('edit').description('edit images and save the files'))
-    .option('--image <file>', 'image file, at least one; may be repeated, the order is kept', collect)
-    .option('--mask <file>', 'mask, only for models that list mask editing')
+    .option('--image <file>', 'image file; required, can be repeated, order is kept', collect)
+    .option('--mask <file>', 'mask file, only for models that support mask editing')
     .addHelpText('after', EDIT_HELP)
     .action(async (options: EditOptions) => edit(context, options));
 }
@@ -76,7 +76,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   await runImageCall(context, options, { id, waitFor, config, store, paid, sendsFiles, start });
 }
 
-/** `image`: generates images in one call and saves the files. */
+/** Adds `image`, which generates images in one call and saves the files. */
 export function addImageCommand(program: Command, context: CommandContext): void {
   withImageOptions(program.command('image').description('generate images and save the files'))
     .addHelpText('after', IMAGE_HELP)
@@ -84,7 +84,7 @@ export function addImageCommand(program: Command, context: CommandContext): void
 }
 
 const IMAGE_HELP = `
-The same id with the same request returns the first result. Files are named ID-1.png, ID-2.png, …
+Repeating a request with the same id returns the first result. Files are named ID-1.png, ID-2.png, …
 ${SPEND_HELP}
 Examples:
   $ temporal-media image --model image-2 --prompt "a red cube on sand" --size 1024x1024 --out out
@@ -105,7 +105,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
   await runImageCall(context, options, { id, waitFor, config, store, paid, start });
 }
 
-/** A call of `image` or `edit`, read from its options. */
+/** An `image` or `edit` call, as read from its options. */
 interface ImageCall extends Pick<Run, 'id' | 'config' | 'store' | 'sendsFiles'> {
   readonly waitFor: DurationInput | undefined;
   readonly paid: PaidRequest;
@@ -131,12 +131,12 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
     needs: ['image'],
     waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
-    resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
+    resumeHint: `To continue, run the same command with ${shellWord(`--id=${id}`)}. Nothing is bought twice.`,
     start: (media) => call.start(media, startOf(options)),
   });
 }
 
-/** Options that `image` and `edit` share. */
+/** Options shared by `image` and `edit`. */
 interface ImageOptions extends PaidOptions {
   readonly size?: string;
   readonly n?: string;
@@ -150,28 +150,28 @@ function withImageOptions(command: Command): Command {
     withSpendOptions(
       command
         .requiredOption('--model <id>', 'public model id, sent exactly as given')
-        .requiredOption('--prompt <text>', 'scene, subject, composition, action and style; or what to edit')
-        .option('--size <WxH>', 'for example 1024x1024, or auto where the model allows it')
-        .option('--n <number>', 'number of results; more results cost more (default: 1)')
-        .option('--quality <value>', 'quality, only for models that list it')
-        .option('--response-format <format>', 'url or b64_json, where enabled for the model')
-        .option('--field <name=value>', 'model-specific field; may be repeated', collect)
+        .requiredOption('--prompt <text>', 'scene, subject, composition, action and style, or what to edit')
+        .option('--size <WxH>', 'for example 1024x1024, or auto if the model allows it')
+        .option('--n <number>', 'number of results; each result is charged (default: 1)')
+        .option('--quality <value>', 'quality, only for models that list qualities')
+        .option('--response-format <format>', 'url or b64_json, if enabled for the model')
+        .option('--field <name=value>', 'model-specific field; can be repeated', collect)
         .option(
           '--wait-for <duration>',
-          'how long to wait; then the command exits and the call continues (default: until it ends)',
+          'how long to wait before exiting; the call continues (default: until it ends)',
         )
-        .option('--account <name>', 'credential name of the worker')
+        .option('--account <name>', "name of the worker's credential to use")
         .option('--out <dir>', 'directory for the files', '.')
         .option(
           '--id <id>',
-          'workflow id and creation key: the same id never buys twice (default: a new one)',
+          'workflow id and creation key; reusing an id never buys twice (default: a new id)',
         )
         .option('--detach', 'print the id and return as soon as the workflow has started'),
     ),
   );
 }
 
-/** The options as fields of a request; the domain's rules validate their values. */
+/** Converts the options to request fields. The domain's rules validate the values. */
 export function imageFields(options: ImageOptions): Pick<ImageGenerationRequest, 'model' | 'prompt'> {
   return {
     model: options.model,

@@ -17,14 +17,14 @@ interface MigrateOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `journal`: maintains the record of paid sends. */
+/** Adds `journal`, which maintains the record of paid sends. */
 export function addJournalCommand(program: Command, context: CommandContext): void {
   const journal = program.command('journal').description('maintain the record of paid sends');
   withCommonOptions(
     journal
       .command('prune')
-      .description('remove old records, except those that wait for a decision')
-      .requiredOption('--older-than <duration>', 'minimum age, at least the retention of the namespace: 90d')
+      .description('remove old records, except calls that need a decision')
+      .requiredOption('--older-than <duration>', "minimum age, at least the namespace's retention: 90d")
       .option('--dry-run', 'only count what would be removed'),
   )
     .addHelpText('after', HELP)
@@ -32,27 +32,27 @@ export function addJournalCommand(program: Command, context: CommandContext): vo
   withCommonOptions(
     journal
       .command('migrate')
-      .description('create the table of a journal in PostgreSQL, or bring it up to date')
-      .option('--dry-run', 'only print the SQL of a new table'),
+      .description("create or upgrade a PostgreSQL journal's table")
+      .option('--dry-run', 'only print the SQL for a new table'),
   )
     .addHelpText('after', MIGRATE_HELP)
     .action(async (options: MigrateOptions) => migrate(context, options));
 }
 
 const HELP = `
-Run it where the worker runs: it reads the folder MEDIA_JOURNAL. After the record of a creation key is removed, starting
-the same id again buys again. Records are kept when they are younger than the retention of the namespace, or belong to a
-workflow that the server still has, to another namespace or to a call of unknown fate. The server is asked about the
-workflow that sent, not about its callers: choose a time longer than callers run that pass a creation key of their own.
+Run it where the worker runs, with the same MEDIA_JOURNAL. Once the record of a creation key is removed, starting the same
+id buys again. A record is kept if it is newer than the duration, if its workflow still exists on the server, if it belongs
+to another namespace, or if its call is unconfirmed. The command checks the workflow that sent the call, not the workflow's
+callers. If your callers pass their own creation keys, choose a duration longer than they run.
 
 Example:
   $ temporal-media journal prune --older-than 90d --dry-run
 `;
 
 const MIGRATE_HELP = `
-MEDIA_JOURNAL names the database, as the worker has it: postgres://USER@HOST:PORT/DATABASE, with ?schema=NAME for a
-schema that is not the first of the search path. The password may be in PGPASSWORD, or in the file PGPASSFILE. The user
-must be allowed to create tables; that of the worker needs SELECT, INSERT, UPDATE and DELETE. Repeating it is safe.
+MEDIA_JOURNAL must have the same value as on the worker: postgres://USER@HOST:PORT/DATABASE, with ?schema=NAME if the schema
+is not the first in the search path. Pass the password in PGPASSWORD or in the file that PGPASSFILE names. This command's
+user must be allowed to create tables; the worker's user needs SELECT, INSERT, UPDATE and DELETE. It is safe to repeat.
 
 Example:
   $ temporal-media journal migrate --dry-run

@@ -4,8 +4,8 @@ import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandContext } from '../shared/context';
 
 /**
- * Creates or upgrades a journal's table in PostgreSQL. A dry run makes no connection.
- * @throws ConfigurationError for a journal that has no table; PostgresError
+ * Creates or upgrades a PostgreSQL journal's table. A dry run does not connect.
+ * @throws ConfigurationError if the journal is not in PostgreSQL, PostgresError
  */
 export async function migrate(
   { report }: CommandContext,
@@ -22,18 +22,18 @@ export async function migrate(
   if (url === undefined)
     throw new ConfigurationError(
       'MEDIA_JOURNAL',
-      'must be postgres://USER@HOST:PORT/DATABASE for this command. Other journals have no table.',
+      'must be postgres://USER@HOST:PORT/DATABASE. Other kinds of journal do not have a table.',
     );
   const { from, version } = await migratePostgres(url);
   const was =
-    from === version ? 'It already existed.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
-  report.say(`The table media_journal in ${shownAddress(url)} has version ${version}. ${was}`);
+    from === version ? 'It was already up to date.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
+  report.say(`Table media_journal in ${shownAddress(url)} has version ${version}. ${was}`);
   report.reply({ ok: true, data: { dryRun, from, version } });
 }
 
-/** `database at host`, from the address in use. Only for people at this machine, never for a history. */
+/** Formats a connection URL as `database at host`. Only for output on this machine, never for a history. */
 function shownAddress(url: string): string {
   const { hostname, pathname, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (hostname === '' ? 'this machine' : hostname);
-  return `${pathname.slice(1) || 'the database of the user'} at ${host}`;
+  return `${pathname.slice(1) || "the user's database"} at ${host}`;
 }

@@ -14,7 +14,7 @@ import { CliError } from '../shared/errors';
 import { requireRetention } from '../shared/retention';
 import { shownLocation } from '../shared/text';
 
-/** Removes old records from the journal that MEDIA_JOURNAL names. @throws CliError below the retention of the namespace */
+/** Removes old records from the journal. @throws CliError for a duration below the namespace's retention */
 export async function pruneCreateJournal(
   { report }: CommandContext,
   connected: Connected,
@@ -37,19 +37,17 @@ export async function pruneCreateJournal(
   const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow is running or can still be reset, and ${keptOpen} that wait for a decision.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are too recent, ${keptRunning} whose workflow is running or can still be reset, and ${keptOpen} that need a decision.`,
   );
   if (spend > 0)
-    report.say(
-      `${dryRun ? 'Would remove' : 'Removed'} ${spend} records of what accounts spent in months that have ended.`,
-    );
+    report.say(`${dryRun ? 'Would remove' : 'Removed'} ${spend} records of account spending in past months.`);
   report.reply({ ok: true, data: { dryRun, ...pruned, removedSpend: spend } });
 }
 
 /**
- * A workflow that the server still has can be reset and would then look up its key again, so the key is kept, however
- * old the send is. The same is true of its parents, which may run for months after a child or batch has ended and was
- * removed. A key from another or an unknown namespace cannot be checked here and is kept.
+ * Returns a function that tells whether a key is in use. A workflow that still exists on the server can be reset and would
+ * then look up its key again, so the key is kept however old the send is. The same applies to its parents, which may run
+ * for months after a child or batch was removed. Keys from other or unknown namespaces cannot be checked and are kept.
  */
 export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] {
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
@@ -60,7 +58,7 @@ export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] 
   };
   return async (entry) => {
     if (entry.namespace !== namespace) return true;
-    // Without a workflow, starting the same id again looks up the key.
+    // For a standalone activity, starting the same id again looks up the key.
     if (entry.workflowId === null)
       return (await describeStandalone(client, namespace, { ...entry, runId: '' })) !== undefined;
     for (const id of [entry.workflowId, ...(entry.ancestors ?? [])]) if (await has(id)) return true;
@@ -70,7 +68,7 @@ export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] 
 
 async function hasWorkflow(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {
-    // The raw call decodes no payloads, so it works without the codec.
+    // The raw call does not decode payloads, so it works without the codec.
     await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
     return true;
   } catch (error) {

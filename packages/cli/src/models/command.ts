@@ -14,16 +14,16 @@ interface ModelsOptions extends CommonOptions {
   readonly account?: string;
 }
 
-/** An account in MEDIA_ACCOUNTS may have different models from MEDIA_MODELS. */
+/** Adds `--account`, because an account in MEDIA_ACCOUNTS may have its own models. */
 function withAccount(command: Command): Command {
   return withCommonOptions(
-    command.option('--account <name>', 'credential whose models to show (default: those of MEDIA_MODELS)'),
+    command.option('--account <name>', 'credential whose models to show (default: MEDIA_MODELS)'),
   );
 }
 
-/** `models`: the live model configuration, as a worker with this environment reads it. */
+/** Adds `models`, which shows the live model configuration as a worker with this environment reads it. */
 export function addModelsCommand(program: Command, context: CommandContext): void {
-  const models = program.command('models').description('list the models of the configuration, or show one');
+  const models = program.command('models').description('list the configured models, or show one');
   withAccount(models.command('ls', { isDefault: true }).description('list all models'))
     .addHelpText('after', HELP)
     .action(async (options: ModelsOptions) => list(context, options));
@@ -38,8 +38,8 @@ export function addModelsCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-The configuration is MEDIA_MODELS, or that of the account in MEDIA_ACCOUNTS; without it, that of the sandbox of the \`temporal-media dev\` on the data directory.
-Needs no Temporal server and no key.
+The models come from MEDIA_MODELS, or from the account's entry in MEDIA_ACCOUNTS. If neither is set, they come from the
+sandbox of a running \`temporal-media dev\` with this data directory. This command needs neither a Temporal server nor a key.
 
 Examples:
   $ temporal-media models
@@ -48,10 +48,10 @@ Examples:
 `;
 
 const NONE =
-  'There is no model configuration (MEDIA_MODELS): every model is accepted, with the safe fields only, and prices are unknown.';
+  'There is no model configuration (MEDIA_MODELS). Any model is accepted, but only with safe fields, and prices are unknown.';
 
 const CONFIGURE =
-  'Set MEDIA_MODELS to a file or address: `temporal-media schema models` prints its schema, and the section "With your service" of the README has an example.';
+  'Set MEDIA_MODELS to a file or URL. `temporal-media schema models` prints its schema, and the README section "With your service" has an example.';
 
 async function list(context: CommandContext, options: ModelsOptions): Promise<void> {
   const { report } = context;
@@ -60,7 +60,7 @@ async function list(context: CommandContext, options: ModelsOptions): Promise<vo
   else {
     const { modelRows } = await import('./run.js');
     for (const line of textTable(modelRows(entries))) report.result(line);
-    report.say(`${entries.length} models from ${origin.location ?? ''}, for the account ${origin.account}`);
+    report.say(`${entries.length} models from ${origin.location ?? ''}, for account ${origin.account}`);
   }
   report.reply({ ok: true, data: { models: entries, source: origin } });
 }
@@ -74,8 +74,8 @@ async function show(context: CommandContext, id: string, options: ModelsOptions)
     const ids = entries.map((candidate) => candidate.id);
     const near = nearNames(id, ids);
     const meant = near.length === 0 ? ids : near;
-    const hint = `${near.length === 0 ? 'There are' : 'Did you mean'}: ${meant.join(', ')}${near.length === 0 ? '.' : '?'}`;
-    throw new CliError('bad_input', `The model configuration has no model ${id}.`, { hint });
+    const hint = `${near.length === 0 ? 'Configured models' : 'Did you mean'}: ${meant.join(', ')}${near.length === 0 ? '.' : '?'}`;
+    throw new CliError('bad_input', `Model ${id} is not in the model configuration.`, { hint });
   }
   const { modelLines, modelView } = await import('./run.js');
   const view = modelView(entry);
@@ -90,8 +90,11 @@ async function read(context: CommandContext, options: ModelsOptions) {
   const config = configOfAccount(all, options.account);
   if (options.account !== undefined && ![config.credential, all.credential].includes(options.account)) {
     const names = accountsOf(all).map(({ credential }) => credential);
-    const hint = names.length === 0 ? 'MEDIA_ACCOUNTS names none.' : `There are: ${names.join(', ')}.`;
-    throw new CliError('bad_input', `No account ${options.account} is configured here.`, { hint });
+    const hint =
+      names.length === 0
+        ? 'MEDIA_ACCOUNTS does not list any accounts.'
+        : `Configured accounts: ${names.join(', ')}.`;
+    throw new CliError('bad_input', `Account ${options.account} is not configured here.`, { hint });
   }
   return modelsInForce(all, effectiveEnvironment(context, options), options.account);
 }

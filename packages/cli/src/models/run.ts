@@ -4,7 +4,7 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { requestBudgetMs } from 'temporal-media/internal/domain/timeouts';
 import { shellWord } from '../shared/text';
 
-/** Everything about one model: its entry, and how to use the model from this command line. */
+/** A model's entry, and how to use the model from the command line. */
 interface ModelView {
   readonly model: ModelEntry;
   /** Null for image models. */
@@ -15,7 +15,7 @@ interface ModelView {
 }
 
 interface ReferenceView extends ReferenceMapping {
-  /** The option `--reference` for this field. */
+  /** The `--reference` option for this field. */
   readonly option: string;
 }
 
@@ -31,7 +31,7 @@ export function modelView(entry: ModelEntry): ModelView {
   };
 }
 
-/** Header and rows of `models ls`. */
+/** Returns the header and the rows of `models ls`. */
 export function modelRows(entries: readonly ModelEntry[]): string[][] {
   return [
     ['ID', 'KIND', 'DURATIONS', 'RESOLUTIONS / SIZES', 'PRICE'],
@@ -45,7 +45,7 @@ export function modelRows(entries: readonly ModelEntry[]): string[][] {
   ];
 }
 
-/** Names and values of everything that `models show` prints as text. */
+/** Returns the names and values that `models show` prints as text. */
 export function modelLines({ model, references, polling, example }: ModelView): [string, string][] {
   const lines: [string, string][] = [
     ['id', model.id],
@@ -55,7 +55,7 @@ export function modelLines({ model, references, polling, example }: ModelView): 
     const { durationField = 'seconds', durationForm = 'integer', createForm = 'json' } = model;
     lines.push(
       ['durations', listed(model.durations)],
-      ['sent as', `${durationField}, ${durationForm === 'integer' ? 'a number' : 'a text'}`],
+      ['sent as', `${durationField}, ${durationForm === 'integer' ? 'a number' : 'a string'}`],
       ...(createForm === 'multipart' ? [['create', 'multipart/form-data'] as [string, string]] : []),
       ['resolutions', listed(model.resolutions)],
       ['aspect ratios', listed(model.aspectRatios)],
@@ -63,20 +63,20 @@ export function modelLines({ model, references, polling, example }: ModelView): 
   } else {
     lines.push(
       ['sizes', listed(model.sizes)],
-      ['qualities', model.qualities === undefined ? 'none may be sent' : listed(model.qualities)],
+      ['qualities', model.qualities === undefined ? 'not allowed' : listed(model.qualities)],
       ['most results', model.maxN === undefined ? ANY : String(model.maxN)],
       [
         'response formats',
-        model.responseFormats === undefined ? 'none may be sent' : listed(model.responseFormats),
+        model.responseFormats === undefined ? 'not allowed' : listed(model.responseFormats),
       ],
       ['edit', editText(model.edit)],
     );
   }
   lines.push(['fields', model.fields === undefined ? ANY : listed(model.fields)]);
-  const answered = `answered within ${requestBudgetMs(model.kind, model) / 1000} s`;
+  const answered = `times out after ${requestBudgetMs(model.kind, model) / 1000} s`;
   lines.push(['request', model.requestSeconds === undefined ? `${answered} (default)` : answered]);
   for (const reference of references ?? []) lines.push(['reference', referenceText(reference)]);
-  if (references?.length === 0) lines.push(['reference', 'takes none']);
+  if (references?.length === 0) lines.push(['reference', 'not supported']);
   for (const price of priceLines(model)) lines.push(['price', price]);
   if (polling !== null) {
     const { minSeconds, maxSeconds, firstPollSeconds, isDefault } = polling;
@@ -87,7 +87,7 @@ export function modelLines({ model, references, polling, example }: ModelView): 
   return lines;
 }
 
-/** Text for a list that an entry does not have. */
+/** Text for a list that an entry does not specify. */
 const ANY = 'not limited by the configuration';
 
 function listed(values: readonly (string | number)[] | undefined): string {
@@ -105,17 +105,17 @@ function referenceText({ option, field, shape, form, max }: ReferenceView): stri
   const most = shape === 'string' ? 1 : max;
   const sent =
     form === 'url'
-      ? 'a URL; of a file one that a bucket signs'
+      ? 'a URL; a file needs a bucket that signs its URL'
       : form === 'file'
-        ? 'a file part'
+        ? 'a multipart file'
         : `bytes as ${form}`;
   return `${option} (${field}, ${sent}${most === undefined ? '' : `, at most ${most}`})`;
 }
 
-/** A price rule in a few words. A model without one is `unknown`, never free. */
+/** Describes a price rule in a few words. Without a rule, the price is `unknown`, never free. */
 function priceText({ kind, price: rule }: ModelEntry): string {
   if (rule === undefined) return 'unknown';
-  // An image call may return several results, and each is billed (C1.7).
+  // An image call may return several results, each of which is billed (C1.7).
   const unit = rule.per === 'task' && kind === 'image' ? 'result' : rule.per;
   if (rule.per !== 'specification') return `${formatMoney(rule)} per ${unit}`;
   const prices = rule.specifications.map(({ microUnits }) => microUnits);
@@ -125,7 +125,7 @@ function priceText({ kind, price: rule }: ModelEntry): string {
   return least === most ? `${money(least)} by specification` : `${money(least)} to ${money(most)}`;
 }
 
-/** One line per price in a list by specification. */
+/** Returns one line for each price of a rule by specification. */
 function priceLines(entry: ModelEntry): string[] {
   const { price: rule } = entry;
   if (rule?.per !== 'specification') return [priceText(entry)];
@@ -135,7 +135,7 @@ function priceLines(entry: ModelEntry): string[] {
   });
 }
 
-/** The option `--reference` for one field of a model; the field is named when the model has several of its kind. */
+/** Returns the `--reference` option for a model's field. Names the field only if the model has several of its kind. */
 function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMapping[]): string {
   const { kind, field, form } = mapping;
   const twins = all.filter((other) => other.kind === kind).length > 1;
@@ -145,7 +145,7 @@ function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMappi
 
 const SAMPLE = { image: 'picture.png', video: 'clip.mp4', audio: 'voice.mp3' } as const;
 
-/** A command that the model accepts, with its first allowed values. */
+/** Returns a valid command for the model, with its first allowed values. */
 function exampleCommand(entry: ModelEntry): string {
   const words = ['temporal-media', entry.kind, '--model', entry.id, '--prompt', 'a paper boat on a lake'];
   if (entry.kind === 'image') {

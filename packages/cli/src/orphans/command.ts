@@ -7,15 +7,15 @@ interface OrphansOptions extends CommonOptions {
   readonly since?: string;
 }
 
-/** `orphans`: finds paid tasks that no workflow fetches because theirs was closed from outside. */
+/** Adds `orphans`, which finds paid tasks that no workflow fetches because theirs was closed externally. */
 export function addOrphansCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('orphans')
-      .description('find paid tasks whose workflow was terminated and that no other workflow fetches')
+      .description('find paid tasks that no workflow fetches because theirs was terminated')
       .option(
         '--since <duration>',
-        'only tasks sent within this time: 12h, 7d (default: all in the journal)',
+        'only tasks sent within this period: 12h, 7d (default: all in the journal)',
       ),
   )
     .addHelpText('after', HELP)
@@ -23,8 +23,8 @@ export function addOrphansCommand(program: Command, context: CommandContext): vo
 }
 
 const HELP = `
-A worker reads its journal, and the Temporal server reports how each workflow ended. Changes nothing. Tasks that are
-older than the retention of the namespace are left out: the server no longer knows how their workflows ended.
+A worker reads its journal, and the Temporal server reports how each workflow ended. This command changes nothing. It omits
+tasks older than the namespace's retention, because the server no longer knows how their workflows ended.
 
 Example:
   $ temporal-media orphans --since 7d -o json | jq -r '.data.orphans[].taskId'
@@ -33,7 +33,7 @@ Example:
 async function orphans(context: CommandContext, options: OrphansOptions): Promise<void> {
   const sinceMs = options.since === undefined ? undefined : durationOf(options.since);
   if (options.since !== undefined && sinceMs === undefined)
-    throw badInput([{ field: '--since', message: 'must be a duration with its unit, such as 12h or 7d.' }]);
+    throw badInput([{ field: '--since', message: 'must be a duration with a unit, such as 12h or 7d.' }]);
   await withServer(context, options, async (connected) => {
     const { findOrphans } = await import('./run.js');
     await findOrphans(context, connected, sinceMs);

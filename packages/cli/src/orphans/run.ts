@@ -15,25 +15,25 @@ import { textTable } from '../shared/progress-view';
 import { namespaceRetentionMs } from '../shared/retention';
 import { commandFor } from '../shared/text';
 
-/** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */
+/** A paid task that no workflow fetches, because its workflow was closed externally before it could report the task. */
 interface Orphan extends CreatedEntry {
-  /** Temporal's close status of its workflow or activity, or `NOT_FOUND` when the server no longer has it. */
+  /** Close status of its workflow or activity in Temporal, or `NOT_FOUND` if the server no longer stores it. */
   readonly endedAs: string;
 }
 
-/** Close statuses of a workflow that has reported the outcome of its task or handed it over. */
+/** Close statuses of a workflow that has reported its task's outcome or handed the task over. */
 const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
 
 const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
-/** Tasks in one query of visibility. */
+/** Number of tasks per visibility query. */
 const IN_ONE_QUERY = 100;
 
 /**
- * Returns the orphans among these tasks. Visibility settles most of them with two requests per hundred tasks. Each
- * remaining task takes one or two describe calls.
- * @param keptSince an older task is not an orphan if the server no longer has its workflow
+ * Returns the orphans among these tasks. Two visibility requests per hundred tasks settle most of them. Each remaining
+ * task takes one or two describe calls.
+ * @param keptSince tasks older than this are not orphans if the server no longer stores their workflow
  */
 export async function orphansAmong(
   client: Client,
@@ -51,15 +51,14 @@ export async function orphansAmong(
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
 }
 
-/** An execution as visibility lists it. */
+/** An execution, as listed by visibility. */
 export type VisibleExecution = Pick<
   WorkflowExecutionInfo,
   'workflowId' | 'status' | 'startTime' | 'searchAttributes'
 >;
 
 /**
- * Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other workflow that
- * names them.
+ * Removes tasks that a workflow has reported: the one that created them, their resume, or another one with their task id.
  */
 async function unreported(
   client: Client,
@@ -72,22 +71,22 @@ async function unreported(
   return left.filter((entry) => !isReportedByTask(entry, byTask));
 }
 
-/** Ids of the workflow that created a task, and of its resume. */
+/** Returns the ids of the workflow that created a task and of its resume. */
 function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
   const resume = awaitVideoWorkflowId(account, taskId);
   return workflowId === null ? [resume] : [workflowId, resume];
 }
 
 /**
- * Whether the newest run of its workflow, or of its resume, has returned. A run that visibility lists as open may have
- * closed since, and a continued one may have been terminated, so both have to be described.
+ * Whether the newest run of the task's workflow or resume has completed. A run that visibility lists as open may have
+ * closed since, and a continued one may have been terminated, so the caller must describe both.
  */
 export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const newest = newestRuns(executions);
   return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
 }
 
-/** Whether another workflow has returned with the task, such as a workflow started with the same creation key. */
+/** Whether another workflow has completed with the task, such as one started with the same creation key. */
 export function isReportedByTask(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const own = idsOf(entry);
   const others = executions.filter(
@@ -108,8 +107,8 @@ function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string
 }
 
 /**
- * Executions with one of these values. Empty if visibility refuses the query, for example because it lacks the
- * attribute.
+ * Lists the executions with one of these values. Empty if visibility rejects the query, for example because the attribute
+ * is not registered.
  */
 async function listed(
   client: Client,
@@ -129,7 +128,7 @@ async function listed(
   return found;
 }
 
-/** How the workflow of an orphan ended; undefined when the task is not an orphan. */
+/** Returns how an orphan's workflow ended, or undefined if the task is not an orphan. */
 async function endOf(
   client: Client,
   { workflowId, activityId, taskId, account, createdAt }: CreatedEntry,
@@ -139,14 +138,14 @@ async function endOf(
     ? standaloneStatus(client, activityId)
     : statusOf(client, workflowId));
   if (status !== undefined && isCaredFor(status)) return undefined;
-  // A task from before the server's retention period may have succeeded.
+  // The workflow of a task older than the retention period may have succeeded.
   if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
   const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
   if (later !== undefined && isCaredFor(later)) return undefined;
   return status ?? 'NOT_FOUND';
 }
 
-/** The status of a standalone activity, mapped to workflow statuses. */
+/** Returns a standalone activity's status, mapped to workflow statuses. */
 async function standaloneStatus(client: Client, activityId: string): Promise<string | undefined> {
   const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
   return decodeActivityExecutionStatus(found?.info?.status);
@@ -156,7 +155,7 @@ async function statusOf(client: Client, workflowId: string): Promise<string | un
   return (await describeWorkflow(lenientClient(client), workflowId))?.status.name;
 }
 
-/** Lists paid tasks whose workflow was closed from outside and that no other workflow fetches. */
+/** Lists paid tasks whose workflow was closed externally and that no other workflow fetches. */
 export async function findOrphans(
   context: CommandContext,
   connected: Connected,
@@ -182,14 +181,18 @@ export async function findOrphans(
     ]);
     for (const line of textTable([['TASK', 'ID', 'WORKFLOW', 'CREATED', 'ACCOUNT'], ...rows]))
       report.result(line);
-    report.say(`Each is paid. To fetch one: ${commandFor('resume', orphans[0]?.taskId ?? 'TASK')}`);
+    report.say(
+      `These tasks are already paid for. To fetch one, run: ${commandFor('resume', orphans[0]?.taskId ?? 'TASK')}`,
+    );
   } else {
-    report.say(`Every paid task has a workflow: ${scanned} creation keys in the journal.`);
+    report.say(
+      `No orphans: every paid task has a workflow. Checked ${scanned} creation keys in the journal.`,
+    );
   }
   report.reply({ ok: true, data: { orphans, scanned } });
 }
 
-/** The pages of a worker's journal, as they arrive. @throws CliError when no worker answers */
+/** Yields the pages of a worker's journal. @throws CliError when no worker responds */
 export async function* readPages(
   connected: Connected,
   input: Omit<ReviewInput, 'after'>,
@@ -197,7 +200,7 @@ export async function* readPages(
   if ((await connected.hasWorker()) === false) {
     throw new CliError(
       'no_worker',
-      `No worker serves the task queue ${connected.taskQueue}, and only a worker can read the journal.`,
+      `No worker is polling task queue ${connected.taskQueue}, and only a worker can read the journal.`,
     );
   }
   let after: string | null = null;
@@ -223,7 +226,7 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
 }
 
 /**
- * A worker's message about a record that stays unreadable however often it is retried; undefined for any other error.
+ * Returns a worker's message about a permanently unreadable record, or undefined for any other error.
  */
 function recordErrorOf(error: unknown): string | undefined {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)

@@ -6,11 +6,11 @@ import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;
 
-/** A replay logs nothing: the verdict already contains what the SDK would log about a differing history. */
+/** Silences the SDK's log during a replay, because the verdict already contains what it would log. */
 export function quietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;
-  // Histories are large and short-lived. Without this setting, memory grows another fifth before they are collected.
+  // Histories are large and short-lived. Without this setting, memory grows by another 20% before they are collected.
   setFlagsFromString('--heap-growing-percent=50');
   Runtime.install({
     logger: new DefaultLogger('ERROR', () => undefined),
@@ -20,7 +20,7 @@ export function quietRuntime(): void {
   });
 }
 
-/** The workflow code that a command names. @throws CliError `bad_input` when it cannot be bundled or read */
+/** Loads the workflow code for a command. @throws CliError `bad_input` when it cannot be bundled or read */
 export async function codeFor(options: {
   readonly workflowsPath?: string;
   readonly bundle?: string;

@@ -33,20 +33,20 @@ export type TargetOptions = Pick<
 > &
   Pick<ExportOptions, 'keepEncrypted'>;
 
-/** Identifies one target. Its histories are not read yet, so another thread may read them. */
+/** Identifies a target whose histories have not been read yet, so that any thread can read them. */
 export type NamedTarget =
-  /** A file named by the user. If it is not a history, the command fails. */
+  /** A file that the user named. If it is not a history, the command fails. */
   | { readonly file: string }
-  /** Files in a folder that are the runs of one chain. */
+  /** Files in a folder that contain the runs of one chain. */
   | { readonly chain: readonly string[] }
-  /** A workflow id: all of its runs. */
+  /** A workflow id, which stands for all of its runs. */
   | { readonly workflow: string }
-  /** One run that a query has found. */
+  /** A run that a query found. */
   | { readonly run: { readonly workflowId: string; readonly runId: string } };
 
 /**
- * The histories that a command names, one execution chain at a time. Each chain is fetched or read after the previous
- * one has been processed. Payloads are decoded.
+ * Yields a command's histories with decoded payloads, one execution chain at a time. Each chain is loaded after the
+ * previous one has been processed.
  */
 export async function* loadTargets(
   context: Pick<CommandContext, 'env'>,
@@ -60,7 +60,7 @@ export async function* loadTargets(
   }
 }
 
-/** Finds and loads the targets of a command's arguments: from files, or from a server with one connection. */
+/** Finds and loads a command's targets from files, or from a server through one connection. */
 export class HistorySources {
   #connected: Promise<Client> | undefined;
 
@@ -78,10 +78,10 @@ export class HistorySources {
     for (const target of golden === undefined ? targets : [golden]) yield* this.#namesOf(target);
   }
 
-  /** A file or folder that exists, else a workflow id. */
+  /** Treats a target as a file or folder if it exists, or as a workflow id if not. */
   async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
     const found = await stat(target).catch(otherwise(undefined));
-    // A results folder has the name of its campaign, and only a workflow has children.
+    // A results folder has the same name as its campaign, and only a workflow has children.
     const isWorkflow = found === undefined || (found.isDirectory() && this.options.children === true);
     if (isWorkflow && !looksLikeFile(target)) return void (yield { workflow: target });
     this.#refuseChildren();
@@ -90,7 +90,7 @@ export class HistorySources {
   }
 
   /**
-   * Has no runs if the server no longer has an execution that a query found.
+   * Loads a target. The result has no runs if the server no longer stores an execution that a query found.
    * @throws HistoryError for a file or a workflow that the user named
    */
   async load(named: NamedTarget): Promise<LoadedTarget | UnloadedTarget> {
@@ -111,7 +111,7 @@ export class HistorySources {
       const decoded = await this.#ofServer(other);
       return 'error' in decoded ? undefined : decoded;
     };
-    // A verdict does not need the payloads, which may be long.
+    // A verdict does not need the watchers' payloads, which may be long.
     const watched = this.options.timeline === false ? loaded : await withWatchers(client, loaded, prepare);
     return this.options.children === true ? withChildren(client, watched, prepare) : watched;
   }
@@ -123,7 +123,7 @@ export class HistorySources {
 
   #refuseChildren(): void {
     if (this.options.children === true)
-      throw new CliError('usage', '--children reads from the server: name a workflow id.');
+      throw new CliError('usage', '--children reads from the server and requires a workflow id.');
   }
 
   async #client(): Promise<Client> {
@@ -140,7 +140,7 @@ export class HistorySources {
     return this.#decoded(target, { codecs: loadedDataConverter.payloadCodecs, namespace });
   }
 
-  /** Files need no server, only its codec. */
+  /** Returns the codec for files, which do not need a server. */
   #fileCodecs(): Pick<DecodeOptions, 'codecs' | 'namespace'> {
     const env = effectiveEnvironment(this.context, this.options);
     const namespace = env['TEMPORAL_NAMESPACE'] || 'default';
@@ -170,6 +170,6 @@ export class HistorySources {
   }
 }
 
-/** An argument that can only be a path, whether it exists or not. */
+/** Whether an argument can only be a path, even if the file does not exist. */
 const looksLikeFile = (target: string): boolean =>
   /[\\/]/.test(target) && /\.(json|bin|pb|binpb)$/.test(target);

@@ -15,30 +15,30 @@ import {
   type ThreadMessage,
 } from './target-report';
 
-/** Default maximum of threads. Each keeps its own copy of the workflow code and one history: 100 MiB or more. */
+/** Default maximum number of threads. Each needs 100 MiB or more for its copy of the workflow code and one history. */
 const MOST_BY_DEFAULT = 4;
-/** With fewer targets per thread, another thread costs more than it saves: it takes a second to start. */
+/** With fewer targets per thread, an extra thread costs more than it saves, because it takes a second to start. */
 const TARGETS_EACH = 25;
 
-/** Replays create much garbage. A larger young generation costs memory and saves no time. */
+/** Replays create a lot of garbage. A larger young generation would use more memory without saving time. */
 const YOUNG_MB = 12;
 
-/** How many replay at once. */
+/** Options of a replay pool. */
 export interface PoolOptions {
   /** Maximum number of threads, including this one. @default one per processor, up to 4, if there are many targets */
   readonly concurrency?: number;
-  /** A thread's compiled code. If it is not a file, as in a caller's bundle, this thread replays everything. */
+  /** The thread's entry file. If it does not exist, as in a caller's bundle, this thread replays everything. */
   readonly entry?: string;
 }
 
 type Report = TargetReport | UnloadedTarget;
 
-/** This thread or another one. It replays one name at a time. */
+/** This thread or another one. Each replays one target at a time. */
 type Member = Pick<Reporter, 'report' | 'close'>;
 
 /**
- * Loads and replays a command's targets in this thread and, if there are many, in other threads. Reports arrive in the
- * order of the names, whichever thread made them.
+ * Loads and replays a command's targets in this thread and, if there are many, in other threads. Yields reports in the
+ * order of the names, whichever thread created them.
  * @throws CliError when a thread ends early; the error names the target that it was replaying
  */
 export async function* replayInPool(
@@ -70,7 +70,7 @@ export async function* replayInPool(
     await member.close();
   }
   const all = Promise.all([here, ...threads].map(replayNames)).then(() => (isOver = true));
-  // The failure is thrown below, where the missing report is noticed.
+  // The failure is rethrown below, when its report is missing.
   all.catch(() => undefined);
   try {
     for (let next = 0; !isOver || reports.size > 0;) {
@@ -98,10 +98,10 @@ async function firstOf<Value>(values: AsyncIterator<Value>, count: number): Prom
   return found;
 }
 
-/** Another thread that replays. */
+/** A replay thread. */
 class ReplayThread implements Member {
   readonly #worker: Worker;
-  /** Why it ended. */
+  /** Resolves with the reason when the thread ends. */
   readonly #ended: Promise<string>;
 
   constructor(entry: string, request: ReplayRequest) {
@@ -112,7 +112,7 @@ class ReplayThread implements Member {
     this.#worker = worker;
     this.#ended = new Promise((resolve) => {
       worker.on('error', (error) => resolve(error.message));
-      worker.on('exit', (code) => resolve(`it ended with code ${code}.`));
+      worker.on('exit', (code) => resolve(`it exited with code ${code}.`));
     });
   }
 
@@ -140,7 +140,7 @@ class ReplayThread implements Member {
     }
     const which = named === null ? 'after its last history' : `while it replayed ${nameOf(named)}`;
     throw new CliError('unexpected', `A replay thread stopped ${which}: ${answer}`, {
-      hint: 'Replay this one alone, or all with --concurrency 1, which needs less memory.',
+      hint: 'Replay this target alone, or replay all with --concurrency 1, which needs less memory.',
     });
   }
 }

@@ -26,7 +26,7 @@ import { type PoolOptions, replayInPool } from './replay-pool';
 import { Stories, type TargetReport } from './target-report';
 import { closingLines, ReplaySummary, verdictLines, wrapped } from './text';
 
-/** `replay`: prints each target with the verdict about its runs. */
+/** `replay`: prints each target with the verdicts for its runs. */
 export async function replay(
   context: CommandContext,
   targets: readonly string[],
@@ -49,7 +49,7 @@ export async function replay(
   const shown: object[] = [];
   const request = { code, env: context.env, targets, options };
   for await (const target of replayInPool(request, poolOptions(options))) {
-    // The server no longer has the execution that the query found.
+    // The server no longer stores the execution that the query found.
     if (!('error' in target) && target.runs.length === 0) continue;
     summary.add(target);
     progress.update(summary);
@@ -79,7 +79,7 @@ export async function replay(
   else throw new CliError(failed, summary.message(failed), { data });
 }
 
-/** A target as printed: its timeline comes before its verdicts. */
+/** Returns a target's verdicts as lines. Its timeline is printed before them. */
 function linesOf(
   { report }: CommandContext,
   target: TargetReport | UnloadedTarget,
@@ -87,7 +87,7 @@ function linesOf(
 ): readonly string[] {
   if ('error' in target) return [`${report.paintResult('bad', 'unreadable')}  ${target.error.message}`];
   return target.runs.flatMap((run) =>
-    // With thousands of targets, those that replay are only counted.
+    // With many targets, those that replay are only counted.
     run.verdict.verdict === 'identical' && replayed > MOST_IDENTICAL
       ? []
       : verdictLines(run, run.verdict, report.paintResult),
@@ -117,7 +117,7 @@ function jsonOf(target: TargetReport | UnloadedTarget): object {
   };
 }
 
-/** Errors and summaries from third-party code may repeat its input. */
+/** Removes secrets from a verdict, because errors and summaries from third-party code may repeat its input. */
 function cleaned(verdict: Verdict): unknown {
   if (verdict.verdict === 'identical') return verdict;
   const text = JSON.stringify(verdict, (_field, value: unknown) =>
@@ -132,12 +132,12 @@ const WORDS = {
   not_listed: 'is in the folder but not in the manifest',
 } as const;
 
-/** Problems with the files in a folder of golden histories, whether they replay or not. @throws HistoryError */
+/** Finds missing, changed and unlisted files in a folder of golden histories. @throws HistoryError */
 async function checkGolden(folder: string): Promise<readonly string[]> {
   return (await goldenProblems(folder)).map(({ file, problem }) => `${file} ${WORDS[problem]}.`);
 }
 
-/** Number of replayed histories, as a line that is redrawn. Only on a terminal. */
+/** Shows the number of replayed histories in a line that is redrawn. Shows nothing without a terminal. */
 function replayProgress(report: Report, stream: NodeJS.WriteStream = process.stderr): Progress {
   return stream.isTTY && process.env['TERM'] !== 'dumb' ? new Redrawn(report, stream) : NONE;
 }
@@ -187,7 +187,7 @@ class Redrawn implements Progress, LiveView {
 }
 
 const DEFAULT_PORT = 9229;
-/** Never bind to another interface: a debugger may run any code in this process. */
+/** Never bind to another interface, because a debugger can run any code in this process. */
 const HOST = '127.0.0.1';
 
 /** `replay --inspect`: waits for a debugger, and replays one run under it. */
@@ -201,12 +201,12 @@ async function inspectTarget(
   const events = run.history.events?.length ?? 0;
   const eventId = at === undefined ? undefined : Number(at);
   if (eventId !== undefined && eventId > events)
-    throw new CliError('usage', `--at: the history has ${events} events.`);
+    throw new CliError('usage', `--at must be at most ${events}, the number of events in the history.`);
   const port = inspect === true || inspect === undefined ? DEFAULT_PORT : Number(inspect);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new CliError('usage', '--inspect takes a port or no value.');
+    throw new CliError('usage', '--inspect must be a port number or have no value.');
   report.say(
-    `Open chrome://inspect, or attach your editor to the address below. It stops ${
+    `Open chrome://inspect, or attach your editor to the URL below. The replay stops ${
       eventId === undefined ? 'where the workflow begins' : `in the workflow task of event ${eventId}`
     }.`,
   );
@@ -230,15 +230,15 @@ async function runOf(
     const run = target.runs.find((one) => one.runId === runId) ?? target.runs.at(-1);
     if (run !== undefined) return run;
   }
-  throw new CliError('not_found', 'There is no run to inspect.');
+  throw new CliError('not_found', 'No run was found to inspect.');
 }
 
-/** What happened to a call after its history ended. A history does not change, but its case does. */
+/** What happened to a call after its history ended. */
 interface SinceThen {
   readonly decisions: readonly DecidedEntry[];
-  /** The later wait for the same task; null if there is none. */
+  /** The workflow that later waited for the same task, or null. */
   readonly waitedBy: string | null;
-  /** Runs of the id's earlier executions. */
+  /** Run ids of earlier executions with the same id. */
   readonly earlierRuns: readonly string[];
   /** What is safe to do now. */
   readonly safe: string;
@@ -253,7 +253,7 @@ class SinceThenLookup {
     private readonly options: Pick<ReplayOptions, 'dataDir' | 'runId'>,
   ) {}
 
-  /** Undefined for a target that was not loaded from the server by id, and when nothing is known. */
+  /** Returns undefined if the target was not loaded from the server by id, or if nothing is known about it. */
   async of(
     id: string,
     runs: readonly Pick<LoadedRun, 'workflowId' | 'source'>[],
@@ -263,7 +263,7 @@ class SinceThenLookup {
     if (!isOfServer || options.runId !== undefined) return undefined;
     const config = effectiveConfig(context, options);
     this.#connected ??= connect(config, effectiveEnvironment(context, options));
-    // The timeline was printed and the history replayed, so missing further facts are not a failure.
+    // The timeline was printed and the history replayed, so failing to find more facts is not an error.
     const found = await this.#connected
       .then((connected) => videoStatus(connected, config, id, { askService: false }))
       .catch(otherwise(undefined));
@@ -274,11 +274,11 @@ class SinceThenLookup {
   }
 }
 
-/** Whether anyone has made a decision or waited since. The history's advice is then outdated. */
+/** Whether someone has since made a decision or waited, which makes the history's advice outdated. */
 const hasNews = (since: SinceThen | undefined): boolean =>
   since !== undefined && (since.decisions.length > 0 || since.waitedBy !== null);
 
-/** Lines about the case; empty if the history already shows everything. */
+/** Describes what happened since. Empty if the history already shows everything. */
 function sinceThenLines(id: string, since: SinceThen): readonly string[] {
   const { decisions, waitedBy, earlierRuns, safe } = since;
   const news = [
@@ -290,7 +290,7 @@ function sinceThenLines(id: string, since: SinceThen): readonly string[] {
   const [earlier] = earlierRuns;
   if (earlier !== undefined)
     lines.push(
-      `  earlier   ${earlierRuns.length} of the same id: temporal-media replay ${shellWord(id)} --run-id ${earlier}`,
+      `  earlier   ${earlierRuns.length} with the same id: temporal-media replay ${shellWord(id)} --run-id ${earlier}`,
     );
   return lines.length === 0 ? [] : [...lines, ''];
 }

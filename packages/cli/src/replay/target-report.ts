@@ -23,22 +23,22 @@ import { type ReplayOptions } from './options';
 /** Up to this many named targets, the timeline is printed by default. */
 const MOST_NAMED = 10;
 
-/** Which targets get a timeline. */
+/** Options that select which targets get a timeline. */
 type StoryOptions = Pick<ReplayOptions, 'timeline' | 'html' | 'utc'>;
 
-/** What a command was asked to print. */
+/** The targets and options that determine what a command prints. */
 interface StoryRequest extends Pick<CommandContext, 'env'> {
   readonly targets: readonly string[];
   readonly options: StoryOptions;
 }
 
-/** The timeline of a command's target; undefined if it is neither printed nor drawn. */
+/** Builds a target's timeline. Undefined if it is neither printed nor drawn. */
 function storyOf(target: LoadedTarget, request: StoryRequest): Timeline | undefined {
   if (!isPrinted(target.target, request) && request.options.html === undefined) return undefined;
   return build(target, secretsOf(request.env));
 }
 
-/** A target among thousands from a query or folder gets a timeline only on request. */
+/** Whether to print a timeline. Targets from a query or folder get one only on request. */
 function isPrinted(target: string, { targets, options }: Omit<StoryRequest, 'env'>): boolean {
   return options.timeline ?? (targets.length <= MOST_NAMED && targets.includes(target));
 }
@@ -48,7 +48,7 @@ function build(target: LoadedTarget, secrets: readonly string[]): Timeline {
   return buildTimeline(target, { children, secrets });
 }
 
-/** The timelines that a command prints, and the page for one of them. */
+/** Selects the timelines to print, and writes the HTML page for one of them. */
 export class Stories {
   private page: { readonly target: string; readonly html: string } | undefined;
 
@@ -57,7 +57,7 @@ export class Stories {
     private readonly request: Omit<StoryRequest, 'env'>,
   ) {}
 
-  /** The timeline of a target, if it is to be printed. */
+  /** Returns a target's timeline if it must be printed. */
   toPrint(target: string, timeline: Timeline | undefined): Timeline | undefined {
     if (timeline !== undefined && this.request.options.html !== undefined) this.draw(timeline, target);
     return isPrinted(target, this.request) ? timeline : undefined;
@@ -70,11 +70,12 @@ export class Stories {
     return [...timelineText(timeline, layout).split('\n'), ''];
   }
 
-  /** Writes the page, if one was asked for. @throws CliError when there was no workflow to draw */
+  /** Writes the page if requested. @throws CliError when there was no workflow to draw */
   async write(): Promise<void> {
     const { html } = this.request.options;
     if (html === undefined) return;
-    if (this.page === undefined) throw new CliError('usage', '--html found no workflow to draw.');
+    if (this.page === undefined)
+      throw new CliError('usage', '--html requires a workflow, but none was found.');
     await writeNamedFile('--html', html, this.page.html);
     this.context.report.say(`Page: ${html}`);
   }
@@ -83,17 +84,17 @@ export class Stories {
     if (this.page !== undefined)
       throw new CliError(
         'usage',
-        `--html draws one workflow, but these were found: ${this.page.target} and ${target}.`,
+        `--html can draw only one workflow, but several were found: ${this.page.target} and ${target}.`,
       );
     this.page = { target, html: timelinePage(timeline) };
   }
 }
 
-/** Replies of a replay thread: `report` for a name, `done` for null, which ends the thread. */
+/** A replay thread's reply: `report` for a target, `done` for null, which ends the thread. */
 export interface ThreadMessage {
   readonly report?: SentReport;
   readonly done?: true;
-  /** The command stops. */
+  /** An error that stops the command. */
   readonly failed?: Failure['reply'];
 }
 
@@ -117,9 +118,9 @@ export function receivedReport(report: SentReport): TargetReport | UnloadedTarge
   return { target, error: new HistoryError(unloaded.code, unloaded.message) };
 }
 
-/** The report about one run; its history is released. */
+/** The report about one run, without its history, so that memory can be freed. */
 export interface ReportedRun extends Omit<LoadedRun, 'history'> {
-  /** Number of events of its history. */
+  /** Number of events in the history. */
   readonly events: number;
   readonly verdict: Verdict;
 }
@@ -132,7 +133,7 @@ export interface TargetReport {
   readonly timeline?: Timeline;
 }
 
-/** What a command replays, as values that can be passed to another thread. */
+/** A command's replay request, as values that can be passed to another thread. */
 export interface ReplayRequest extends Pick<CommandContext, 'env'> {
   readonly code: ReplayCode;
   /** The command's arguments. */
@@ -140,7 +141,7 @@ export interface ReplayRequest extends Pick<CommandContext, 'env'> {
   readonly options: TargetOptions & StoryOptions;
 }
 
-/** Loads and replays the named targets, and keeps what the command shows about them. */
+/** Loads and replays targets, and reports what the command shows about them. */
 export class Reporter {
   readonly #sources: HistorySources;
   readonly #replayer: Replayer;
@@ -150,7 +151,7 @@ export class Reporter {
     this.#replayer = new Replayer(request.code);
   }
 
-  /** What the command's arguments name. */
+  /** Yields the targets that the command's arguments name. */
   names(): AsyncGenerator<NamedTarget, undefined> {
     return this.#sources.names(this.request.targets);
   }

@@ -32,7 +32,7 @@ export class ReplaySummary {
   #missing = false;
   readonly #startedAt = performance.now();
 
-  /** @param of whether the user named the workflows, so that each must replay, and whether with the same inputs */
+  /** @param of whether the user named the workflows, so each must replay, and whether inputs must be the same */
   constructor(private readonly of: { readonly named: boolean; readonly strictInputs: boolean }) {}
 
   add(target: TargetReport | UnloadedTarget): void {
@@ -44,7 +44,7 @@ export class ReplaySummary {
     for (const { verdict, events } of target.runs) {
       this.#events += events;
       this.#counts[verdict.verdict] += 1;
-      // Other teams may have workflows in the namespace, too.
+      // The namespace may also contain other teams' workflows.
       if (verdict.verdict === 'not_replayed' && verdict.reason !== 'not_started') this.#missing = true;
     }
   }
@@ -67,10 +67,10 @@ export class ReplaySummary {
     return this.#unread;
   }
 
-  /** Why the replay failed, in one sentence. */
+  /** Explains in one sentence why the replay failed. */
   message(type: CommandErrorType): string {
     return type === 'replay_differs' && !this.differs()
-      ? `${this.#counts.not_replayed} histories were not replayed: the current code has no such workflow, or another SDK wrote them.`
+      ? `${this.#counts.not_replayed} histories were not replayed because the current code does not contain their workflow or another SDK wrote them.`
       : errorType(type).meaning;
   }
 
@@ -96,25 +96,25 @@ export class ReplaySummary {
 const PLACES = 3;
 
 const REASONS = {
-  other_sdk: 'another SDK wrote it, so TypeScript code cannot replay it',
+  other_sdk: 'written by another SDK, so TypeScript code cannot replay it',
   unknown_workflow:
-    'the current code has no workflow of this type; name yours with --workflows-path or --bundle',
+    'the current code has no workflow of this type; pass yours with --workflows-path or --bundle',
   not_started: 'no worker has completed one of its workflow tasks yet',
 } as const;
 
 const COMPARED =
-  'A replay compares commands and the inputs of paid calls of this package. It does not compare the inputs of your own activities.';
+  "A replay compares commands and the inputs of this package's paid calls. It does not compare the inputs of your own activities.";
 
 const RESETS =
-  'Resetting a workflow with a changed request under the same id ends with creation_key_conflict: the id has already bought the old request.';
+  'If you reset a workflow and its request has changed, it ends with creation_key_conflict, because its id has already bought the old request.';
 
 const OPTIONS = [
   'Options: revert the change;',
-  '  or keep the old path for running workflows: `if (patched("ID")) … else …` around the changed code;',
-  '  or give the workers a new deployment version, with pinned workflows (docs/operations.md#new-versions).',
+  '  or keep the old path for running workflows, with `if (patched("ID")) … else …` around the changed code;',
+  '  or deploy the workers as a new version with pinned workflows (docs/operations.md#new-versions).',
 ];
 
-/** The verdict about a run, for people. */
+/** Describes the verdict about a run. */
 export function verdictLines(
   run: Pick<LoadedRun, 'workflowType' | 'workflowId' | 'source'>,
   verdict: Verdict,
@@ -126,7 +126,7 @@ export function verdictLines(
       return [`${paint('good', 'identical')}  ${name}: the current code issues the same commands.`];
     case 'inputs_differ':
       return [
-        `${paint('warn', 'inputs differ')}  ${name}: the current code issues the same commands but buys something else.`,
+        `${paint('warn', 'inputs differ')}  ${name}: the current code issues the same commands but buys something different.`,
         ...verdict.differences.flatMap(({ event, fields, at }) => [
           `  event ${event.eventId}, ${event.eventType}: ${withoutSecrets(viewText(event))}: ${fields.join(', ')}`,
           ...placesOf(at, 'at'),
@@ -138,7 +138,7 @@ export function verdictLines(
     case 'fails':
       return [
         `${paint('bad', 'fails')}  ${name}: the current code throws where the workflow continued.`,
-        `  it says: ${withoutSecrets(verdict.message)}`,
+        `  error: ${withoutSecrets(verdict.message)}`,
         ...placesOf(verdict.at, 'at'),
         ...writer(verdict.writtenBy),
       ];
@@ -160,7 +160,7 @@ function divergenceLines({ event, produced, at, atProduced, detail }: Divergence
     `  the history: ${withoutSecrets(expected)}`,
     `  the code:    ${produced === null ? 'no command' : withoutSecrets(viewText(produced))}`,
     ...placesOf(at, atProduced ? 'at' : 'last command before it at'),
-    `  the SDK says: ${withoutSecrets(detail)}`,
+    `  the SDK error: ${withoutSecrets(detail)}`,
   ];
 }
 
@@ -186,7 +186,7 @@ function writer({ sdk, build, deployment, package: version }: WrittenBy): readon
   return [`  written by: ${who.join(', ')}`];
 }
 
-/** Printed once after a command's verdicts: the notes that apply to them, or all notes with `--verbose`. */
+/** Returns the notes to print after a command's verdicts: those that apply, or all of them with `--verbose`. */
 export function closingLines(
   summary: Pick<ReplaySummary, 'differs' | 'inputsDiffer'>,
   { verbose = false, workflowsPath, bundle }: Pick<ReplayOptions, 'verbose' | 'workflowsPath' | 'bundle'>,
@@ -199,7 +199,7 @@ export function closingLines(
   ];
 }
 
-/** A line wrapped at spaces for a terminal with this many columns, keeping its indent. */
+/** Wraps a line at spaces to this many columns, keeping its indentation. */
 export function wrapped(line: string, width: number): readonly string[] {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const [first = '', ...rest] = hanging(indent, line.slice(indent.length), width);

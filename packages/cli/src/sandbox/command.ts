@@ -20,26 +20,29 @@ interface SandboxCommandOptions {
   readonly log?: boolean;
 }
 
-/** `sandbox`: runs a service that implements the contract on this machine; Ctrl-C stops it. */
+/** Adds `sandbox`, which runs a local service that implements the contract, until Ctrl-C. */
 export function addSandboxCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('sandbox'))
     .description('run the sandbox service in the foreground')
-    .option('--port <port>', 'port of the service (default: a free one)')
+    .option('--port <port>', 'port for the service (default: a free port)')
     .option(
       '--media-port <port>',
-      'port of the second origin, which serves signed links (default: a free one)',
+      'port for the second origin, which serves signed URLs (default: a free port)',
     )
-    .option('--data-dir <dir>', 'directory that keeps its state across restarts (default: in memory)')
-    .option('--faults <file>', 'JSON file with fault rules; may be repeated', collect)
-    .option('--key <key>', 'accepted key; may be repeated (default: sandbox-key)', collect)
-    .option('--path-prefix <path>', 'path prefix of the base address')
+    .option('--data-dir <dir>', 'directory for state that survives restarts (default: in memory)')
+    .option('--faults <file>', 'JSON file with fault rules; can be repeated', collect)
+    .option('--key <key>', 'accepted API key; can be repeated (default: sandbox-key)', collect)
+    .option('--path-prefix <path>', 'path prefix of the base URL')
     .addOption(
-      new Option('--mode <mode>', 'compat accepts and returns what published clients and services send')
+      new Option(
+        '--mode <mode>',
+        'strict follows the contract; compat also accepts and returns what published clients and services send',
+      )
         .choices(['strict', 'compat'])
         .default('strict'),
     )
     .addOption(
-      new Option('--idempotency <mode>', 'how the Idempotency-Key header of a paid call is handled')
+      new Option('--idempotency <mode>', "how to handle a paid call's Idempotency-Key header")
         .choices(['ignored', 'honoured', 'claimed'])
         .default('ignored'),
     )
@@ -49,7 +52,7 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
 }
 
 const HELP = `
-Prompts may carry directives such as [fail:moderation], [lost-reply], [run:30s] or [http:429:2].
+Prompts can contain directives such as [fail:moderation], [lost-reply], [run:30s] or [http:429:2].
 
 Examples:
   $ temporal-media sandbox --port 8088
@@ -79,8 +82,8 @@ async function sandbox(context: CommandContext, options: SandboxCommandOptions):
   });
   const { url, mediaUrl, modelsUrl, adminUrl } = running;
   report.say(`Sandbox service ${url} (media ${mediaUrl}, counters ${adminUrl}/counters)`);
-  report.say(`For a worker: MEDIA_BASE_URL=${url} MEDIA_MODELS=${modelsUrl}`);
-  report.say(`              MEDIA_ALLOWED_MEDIA_ORIGINS=${mediaUrl} MEDIA_API_KEY=<the key>`);
+  report.say(`To use it with a worker: MEDIA_BASE_URL=${url} MEDIA_MODELS=${modelsUrl}`);
+  report.say(`                         MEDIA_ALLOWED_MEDIA_ORIGINS=${mediaUrl} MEDIA_API_KEY=<the key>`);
   report.ready({ url, mediaUrl, modelsUrl, adminUrl });
   await interruption.happened;
   await running.close();
@@ -101,7 +104,7 @@ async function readFaults(files: readonly string[]): Promise<FaultRule[]> {
     } catch (error) {
       throwBug(error);
       throw new CliError('bad_input', `--faults: ${file}: ${(error as Error).message}`, {
-        hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}]; `temporal-media schema faults` shows every rule.',
+        hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}]; `temporal-media schema faults` describes every rule.',
       });
     }
   });

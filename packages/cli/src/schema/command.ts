@@ -38,27 +38,28 @@ import { withOutputOptions } from '../shared/report';
 import { nearNames } from '../shared/text';
 import { type WhatIfReport } from '../whatif/scenario';
 
-/** What `schema` can print, and what each describes. A name that ends in `-input` stands for a workflow's input. */
+/** The schemas that `schema` can print. A name that ends in `-input` is a workflow's input. */
 export const SCHEMA_NAMES = {
   models: 'the model configuration (MEDIA_MODELS)',
-  accounts: 'the accounts of a worker (MEDIA_ACCOUNTS)',
-  'create-policy': 'what is vouched for about paid calls (MEDIA_CREATE_POLICY)',
-  reply: 'the one object on stdout with -o json',
-  event: 'one line on stdout with -o jsonl',
+  accounts: "a worker's accounts (MEDIA_ACCOUNTS)",
+  'create-policy': 'what the service guarantees about paid calls (MEDIA_CREATE_POLICY)',
+  reply: 'the object that -o json prints on stdout',
+  event: 'a line that -o jsonl prints on stdout',
   'generate-video-input': 'the input of the workflow generateVideo',
   'await-video-input': 'the input of the workflow awaitVideo',
-  'video-outcome': 'how a video ends: the result of its workflow, `data` of video and resume',
+  'video-outcome': 'the outcome of a video: the result of its workflow, `data` of video and resume',
   'generate-image-input': 'the input of the workflow generateImage',
   'edit-image-input': 'the input of the workflow editImage',
-  'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
-  'left-running': 'what --wait-for leaves running: `data` with exit code 75 where there is no outcome yet',
+  'image-outcome': 'the outcome of an image call: the result of its workflow, `data` of image and edit',
+  'left-running':
+    'a call that is still running after --wait-for: `data` with exit code 75 and no outcome yet',
   'video-state': 'the state of a running video: the query video_state, `state` of an event',
-  waits: 'paid calls that are not sent for now, and why: the query waits',
+  waits: 'paid calls that are waiting to be sent, and why: the query waits',
   'video-adopt': 'the argument of the Update adopt of a video workflow',
   'video-declare-lost': 'the argument of the Update declareLost of a video workflow',
   'video-resubmit': 'the argument of the Update resubmit of a video workflow',
   'resolve-unconfirmed-input': 'the input of the workflow resolveUnconfirmed',
-  'resolve-unconfirmed-result': 'its result, and that of the Updates of a video workflow',
+  'resolve-unconfirmed-result': 'the result of resolveUnconfirmed and of the Updates of a video workflow',
   'review-journal-input': 'the input of the workflow reviewJournal',
   'review-journal-page': 'the result of the workflow reviewJournal',
   'find-video-task-input': 'the input of the workflow findVideoTask',
@@ -67,8 +68,8 @@ export const SCHEMA_NAMES = {
   'run-campaign-input': 'the input of the workflow runCampaign',
   'campaign-estimate': 'the plan of a manifest and its cost: `data` of campaign run --dry-run',
   'campaign-state': 'the state of a running campaign: the query campaign_state, `state` of an event',
-  'campaign-result': 'how a campaign ends: the result of its workflow, `data` of campaign run',
-  'campaign-row': 'one line of results.jsonl in the report of a campaign',
+  'campaign-result': 'the outcome of a campaign: the result of its workflow, `data` of campaign run',
+  'campaign-row': "a line of results.jsonl in a campaign's report",
   'campaign-set-concurrency': 'the argument of the Update setConcurrency of a campaign',
   'campaign-raise-budget': 'the argument of the Update raiseBudget of a campaign',
   'campaign-resume-rows': 'the argument of the Update resumeRows of a campaign',
@@ -82,7 +83,7 @@ export const SCHEMA_NAMES = {
   faults: 'a fault file of the sandbox (--faults)',
 } as const;
 
-/** The type of each document; the build generates JSON Schemas from these types (`scripts/json-schemas.js`, ADR 21). */
+/** Each document's type. The build generates JSON Schemas from these types (`scripts/json-schemas.js`, ADR 21). */
 export interface Documents {
   readonly reply: Reply;
   readonly event: OutputLine;
@@ -130,8 +131,8 @@ export function isSchemaName(name: string): name is SchemaName {
 }
 
 /**
- * JSON Schema, draft 2020-12. The schema of a workflow's input refuses unknown fields, as the workflow does. All others
- * allow fields that later versions may add.
+ * Returns a JSON Schema, draft 2020-12. Like the workflow, the schema of a workflow's input rejects unknown fields. All
+ * other schemas allow fields that later versions may add.
  */
 export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   if (name === 'models')
@@ -146,26 +147,26 @@ export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   return JSON.parse(await readFile(join(__dirname, '..', 'schemas', `${name}.json`), 'utf8')) as object;
 }
 
-/** Data that is validated when it is read uses its reader's schema, which has bounds that no type expresses. */
+/** Converts a reader's schema, which has bounds that a type cannot express. */
 async function readBy(name: SchemaName, reader: ZodType): Promise<object> {
   const { toJSONSchema } = await import('zod');
   const { $schema, ...rest } = toJSONSchema(reader, { target: 'draft-2020-12', io: 'input' });
   return { $schema, title: `temporal-media ${name}`, ...rest, description: SCHEMA_NAMES[name] };
 }
 
-/** `schema`: prints the JSON Schemas of what this program reads and writes. */
+/** Adds `schema`, which prints the JSON Schemas of the program's inputs and outputs. */
 export function addSchemaCommand(program: Command, context: CommandContext): void {
-  const argument = new Argument('[name]', 'what to describe');
-  // For help and completion only: `schema` itself reports a wrong nameand suggests similar ones.
+  const argument = new Argument('[name]', 'name of the schema');
+  // For help and completion only, because `schema` itself reports a wrong name and suggests similar ones.
   argument.argChoices = Object.keys(SCHEMA_NAMES);
   withOutputOptions(program.command('schema').addArgument(argument))
-    .description('print the JSON Schema of a file or an output; without a name, list the schemas')
+    .description('print the JSON Schema of a file or an output, or list all schemas')
     .addHelpText('after', HELP)
     .action(async (name: string | undefined) => schema(context, name));
 }
 
 const HELP = `
-JSON Schema, draft 2020-12. Readers should ignore fields that a schema does not name.
+The schemas use JSON Schema draft 2020-12. Readers should ignore fields that a schema does not define.
 
 Examples:
   $ temporal-media schema
@@ -182,8 +183,9 @@ async function schema({ report }: CommandContext, name: string | undefined): Pro
   if (!isSchemaName(name)) {
     const names = Object.keys(SCHEMA_NAMES);
     const near = nearNames(name, names);
-    const hint = near.length === 0 ? `There are: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
-    throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
+    const hint =
+      near.length === 0 ? `Available schemas: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
+    throw new CliError('bad_input', `Schema ${name} does not exist.`, { hint });
   }
   const found = await jsonSchemaOf(name);
   for (const line of JSON.stringify(found, null, 2).split('\n')) report.result(line);

@@ -8,7 +8,7 @@ import { CliError } from '../shared/errors';
 export interface SetupResult {
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** Search attributes that were just registered, or would be. */
+  /** Search attributes that were registered or, in a dry run, would be. */
   readonly registered: readonly string[];
   /** Search attributes that the namespace already had. */
   readonly present: readonly string[];
@@ -17,7 +17,7 @@ export interface SetupResult {
 /** `IndexedValueType` of the Temporal API. */
 const KEYWORD = 2;
 
-/** Registers the search attributes of this package in the namespace. @throws CliError when the server refuses */
+/** Registers this package's search attributes in the namespace. @throws CliError when the server denies it */
 export async function setUp(
   { report }: CommandContext,
   { client, namespace, address }: Connected,
@@ -31,8 +31,8 @@ export async function setUp(
   if (wrong !== undefined)
     throw new CliError(
       'configuration',
-      `The namespace ${namespace} has a search attribute ${wrong} of another type than Keyword.`,
-      { hint: 'Remove or rename it, or leave MEDIA_SEARCH_ATTRIBUTES unset.' },
+      `Search attribute ${wrong} in namespace ${namespace} must have type Keyword, but has another type.`,
+      { hint: 'Remove or rename that search attribute, or leave MEDIA_SEARCH_ATTRIBUTES unset.' },
     );
   const present = SEARCH_ATTRIBUTES.filter((name) => known.customAttributes?.[name] !== undefined);
   const registered = SEARCH_ATTRIBUTES.filter((name) => !present.includes(name));
@@ -45,22 +45,22 @@ export async function setUp(
       .catch((error: unknown) => refused(namespace, error));
   const did =
     registered.length === 0
-      ? 'none is missing'
+      ? 'all are registered'
       : `${dryRun ? 'missing' : 'registered'}: ${registered.join(', ')}`;
-  report.say(`Search attributes of the namespace ${namespace} at ${address}: ${did}.`);
+  report.say(`Search attributes in namespace ${namespace} at ${address}: ${did}.`);
   const data: SetupResult = { namespace, dryRun, registered, present };
   report.reply({ ok: true, data });
 }
 
-/** Temporal Cloud, and servers that restrict this permission, provide other ways to register them. */
+/** Explains other ways to register them, for Temporal Cloud and servers that restrict this permission. */
 function refused(namespace: string, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   const names = SEARCH_ATTRIBUTES.map((name) => `--name ${name} --type Keyword`).join(' ');
   throw new CliError(
     'configuration',
-    `The server does not let this client register search attributes: ${why}`,
+    `The server did not allow this client to register search attributes: ${why}`,
     {
-      hint: `Ask an administrator of the namespace to register them: temporal operator search-attribute create --namespace ${namespace} ${names}. In Temporal Cloud they are part of the namespace settings.`,
+      hint: `Ask a namespace administrator to run: temporal operator search-attribute create --namespace ${namespace} ${names}. In Temporal Cloud, register them in the namespace settings.`,
     },
   );
 }
@@ -69,13 +69,13 @@ interface SetupOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `setup`: registers search attributes in a namespace. */
+/** Adds `setup`, which registers search attributes in a namespace. */
 export function addSetupCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('setup')
-      .description('register the search attributes of this package in the namespace; once, safe to repeat')
-      .option('--dry-run', 'only show which are missing'),
+      .description("register this package's search attributes in the namespace; needed once, safe to repeat")
+      .option('--dry-run', 'only show which ones are missing'),
   )
     .addHelpText('after', HELP)
     .action(async (options: SetupOptions) => {
@@ -86,9 +86,9 @@ export function addSetupCommand(program: Command, context: CommandContext): void
 }
 
 const HELP = `
-MediaOutcome, MediaModel, MediaAccount, MediaTaskId and MediaCampaign, all of the type Keyword. With
-MEDIA_SEARCH_ATTRIBUTES=1 the commands that start something give them to their workflows, and so does
-\`new TemporalMediaClient(client, { searchAttributes: true })\`. In the web UI, or by the Temporal CLI:
+The attributes are MediaOutcome, MediaModel, MediaAccount, MediaTaskId and MediaCampaign, all of type Keyword. With
+MEDIA_SEARCH_ATTRIBUTES=1, commands set them on the workflows they start, as does
+\`new TemporalMediaClient(client, { searchAttributes: true })\`. Use them in web UI or Temporal CLI queries, such as:
   MediaOutcome = "unconfirmed" AND CloseTime > "2026-11-24"
 
 Example:

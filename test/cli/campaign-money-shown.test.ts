@@ -71,7 +71,7 @@ describe('the money of a campaign, as it is shown', () => {
     const asked = await runs.run('run', manifest, '--max-spend', '0.50');
     expect([asked.code, asked.reply.error?.message]).toEqual([
       6,
-      expect.stringContaining('The most that it may cost with retries is 0.60 USD'),
+      expect.stringContaining('The maximum cost with retries is 0.60 USD'),
     ]);
   });
 

@@ -101,7 +101,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a web server of something else',
       () => base(page(404)),
-      ...(['service', 'service_unexpected_reply', 69, 'HTTP 404 with a web page', /with its path/] as const),
+      ...(['service', 'service_unexpected_reply', 69, 'HTTP 404 with a web page', /including its path/] as const),
     ],
     [
       'a gateway without its service',

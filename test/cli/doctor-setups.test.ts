@@ -71,12 +71,12 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'no file with the model configuration',
       async () => ({ MEDIA_MODELS: path.join(bench.dir, 'no-models.json') }),
-      ...(['models', 'models_unavailable', 78, /Correct MEDIA_MODELS/] as const),
+      ...(['models', 'models_unavailable', 78, /Set MEDIA_MODELS/] as const),
     ],
     [
       'a model configuration that is no JSON',
       async () => ({ MEDIA_MODELS: await file('broken.json', '{"models": [') }),
-      ...(['models', 'models_unavailable', 78, /Correct MEDIA_MODELS/] as const),
+      ...(['models', 'models_unavailable', 78, /Set MEDIA_MODELS/] as const),
     ],
     [
       'a model configuration of another shape',
@@ -100,7 +100,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
         await createFileJournal({ root: MEDIA_JOURNAL }).identity();
         return { MEDIA_JOURNAL };
       },
-      ...(['binding', 'journal_binding', 78, /same journal or another task queue.*--rebind/] as const),
+      ...(['binding', 'journal_binding', 78, /that journal or another task queue.*--rebind/] as const),
     ],
     [
       'no journal yet, but a queue that is bound to one',
@@ -124,7 +124,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'a file where the journal should be',
       async () => ({ MEDIA_JOURNAL: await file('journal-file', '') }),
-      ...(['journal', 'journal_unusable', 73, /Point MEDIA_JOURNAL/] as const),
+      ...(['journal', 'journal_unusable', 73, /Set MEDIA_JOURNAL/] as const),
     ],
     [
       'a file where the artifact store should be',

@@ -66,7 +66,7 @@ describe('what nobody serves is said at once', () => {
       const waiting = startCli([...video, '--id', id], env);
       const line = await waiting.untilLine('stderr', /no such function is exported/);
       expect(line).toMatch(
-        /attempt \d+ of the workflow's code, which fails: .*'generateVideo'.* add a MediaPlugin/,
+        /the workflow's code fails at attempt \d+: .*'generateVideo'.* add a MediaPlugin/,
       );
       waiting.child.kill('SIGINT');
       await waiting.ended;

@@ -56,7 +56,7 @@ describe('temporal-media without any server', () => {
     const { code, stdout, stderr } = await runCli(['campaign']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: temporal-media campaign/m);
-    expect(stderr).toMatch(/^error: A command is missing\.$/m);
+    expect(stderr).toMatch(/^error: Specify a command\.$/m);
   });
 
   test('help says which options are required', async () => {
@@ -165,7 +165,7 @@ describe('temporal-media without any server', () => {
   test('a worker without a Temporal server: exit code 69', async () => {
     const own = { MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: 'k' };
     const { code, reply } = await runJson(['worker'], { ...env, ...own });
-    const message = `No Temporal server responds at ${env['TEMPORAL_ADDRESS']}.`;
+    const message = `No Temporal server responded at ${env['TEMPORAL_ADDRESS']}.`;
     expect(reply.error).toMatchObject({ type: 'temporal_unreachable', message });
     expect(code).toBe(69);
   });

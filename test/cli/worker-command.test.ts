@@ -74,7 +74,7 @@ describe('temporal-media worker', () => {
     const unasked = await runJson(['worker', '--rebind'], other);
     expect([unasked.code, unasked.reply.error?.type]).toEqual([6, 'rebind_not_confirmed']);
     expect(unasked.reply.data).toMatchObject({ found: [id], unconfirmed: [] });
-    expect(unasked.stderr).toContain(`their ids find them again: ${id}`);
+    expect(unasked.stderr).toContain(`found again when started under their ids: ${id}`);
     // The queue is still that of the first journal.
     expect((await runJson(['worker'], other)).reply.error?.type).toBe('journal_binding');
     const taker = startCli(['worker', '--rebind', '--yes', '--json'], other);

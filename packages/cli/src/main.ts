@@ -1,5 +1,6 @@
 /**
- * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
+ * @module The program `temporal-media`. It parses arguments, runs one command, prints one answer and exits with a
+ *   documented code.
  */
 import { CommanderError, type Command } from 'commander';
 import { createProgram } from './program';
@@ -17,8 +18,8 @@ import {
   outputModeOf,
 } from './shared/report';
 
-// With every command, the AWS SDK warns which Node versions it will require in the future. Its own switch silences only
-// this warning.
+// The AWS SDK would warn on every command about Node versions that it will require in the future. This variable silences
+// only that warning.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -65,7 +66,7 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
   });
 
-// SDK connections may keep the process alive, so it exits explicitly, after all output is flushed.
+// SDK connections may keep the process alive, so it exits explicitly after flushing all output.
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write('', () => resolve()));
 
@@ -74,7 +75,7 @@ void main(process.argv.slice(2)).then(async (exitCode) => {
   process.exit(exitCode);
 });
 
-/** The known command that was typed, such as `campaign run`; empty when there is none. */
+/** Returns the known command in the arguments, such as `campaign run`. Empty if there is none. */
 function typedCommand(program: Command, argv: readonly string[]): string {
   const names: string[] = [];
   let at = program;
@@ -88,7 +89,7 @@ function typedCommand(program: Command, argv: readonly string[]): string {
   return names.join(' ');
 }
 
-/** Replaces COMMAND in a hint about `COMMAND --help` with the command that was typed. */
+/** Replaces COMMAND in `COMMAND --help` hints with the command that the user typed. */
 function withTypedCommand(reply: FailureReply, typed: string): FailureReply {
   return typed === ''
     ? reply

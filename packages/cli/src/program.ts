@@ -32,16 +32,18 @@ const COMMANDS: readonly (readonly [
   ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand, addSetupCommand]],
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand, addNudgeCommand]],
-  ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
+  ['Resolve unknown calls:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Find out what happened:', [addReplayCommand, addHistoryCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
-  ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
+  ['Run and maintain:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
 ];
 
-/** The command line `temporal-media`. Parsing throws a CommanderError for wrong usage, help and version. */
+/** Creates the `temporal-media` command line. Parsing throws a CommanderError for wrong usage, help and version. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('temporal-media')
-    .description('Videos and images through Temporal: created once, never lost, downloaded and verified.')
+    .description(
+      'Create videos and images through Temporal: bought once, never lost, downloaded and verified.',
+    )
     .version(PACKAGE_VERSION, '-V, --version')
     .exitOverride()
     .showHelpAfterError(false)
@@ -52,7 +54,7 @@ export function createProgram(context: CommandContext): Command {
       },
     })
     .configureOutput({
-      // With -o json, stdout holds JSON objects only; `main` prints all errors.
+      // With -o json, stdout contains only JSON. `main` prints all errors.
       writeOut: (text) => void (context.report.machine ? process.stderr : process.stdout).write(text),
       outputError: () => undefined,
     })

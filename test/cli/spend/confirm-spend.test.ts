@@ -35,7 +35,7 @@ describe('asking a person', () => {
     const asked = confirmSpend(new Report(), question, at);
     at.input.write(`${answer}\r`);
     await expect(asked).resolves.toBeUndefined();
-    expect(at.shown()).toContain('This costs an estimated 1.20 USD (limit 0.50). Send it? [y/N] ');
+    expect(at.shown()).toContain('This will cost an estimated 1.20 USD (limit 0.50). Send it? [y/N] ');
   });
 
   test.each([

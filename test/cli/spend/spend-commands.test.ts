@@ -96,7 +96,7 @@ describe('what a call would be, and what it may cost', () => {
     const args = ['video', '--model', 'cine-1', '--prompt', 'x', '--reference', `image=${picture}`];
     const bucket = { ...alone, MEDIA_ARTIFACTS: 's3://no-such-bucket/media', AWS_REGION: 'us-east-1' };
     const { request } = await dryRun(args, bucket);
-    expect(request.body?.['reference_images']).toEqual([`<signed address of artifact:sha256/${sha256}>`]);
+    expect(request.body?.['reference_images']).toEqual([`<signed URL of artifact:sha256/${sha256}>`]);
     const { code, reply } = await runJson([...args, '--dry-run'], alone);
     expect([code, reply.error?.message]).toEqual([65, expect.stringContaining('MEDIA_ARTIFACTS')]);
   });
@@ -205,6 +205,6 @@ describe('what a call would be, and what it may cost', () => {
       runJson([...plain, ...out, '--max-spend', '0', '--yes'], env),
     ]);
     expect(agreed.map(({ code }) => code)).toEqual([0, 0]);
-    expect(agreed[0]?.stderr).toContain('This costs an estimated 0.10 USD (limit 0.10 USD).');
+    expect(agreed[0]?.stderr).toContain('This will cost an estimated 0.10 USD (limit 0.10 USD).');
   });
 });

@@ -11,8 +11,8 @@ import { type CheckedCall } from './dry-run';
 import { type CallPlace } from './models-in-force';
 
 /**
- * Whether a workflow with exactly this request exists under its id. The command then returns what was bought, even if
- * the model configuration has changed since. False if no server answers.
+ * Whether a workflow with exactly this request exists under its id. If so, the command returns what was bought, even if
+ * the model configuration has since changed. False if the server does not respond.
  */
 async function isCallStarted(
   paid: PaidRequest,
@@ -34,7 +34,7 @@ export interface SpendOptions {
   readonly id?: string;
 }
 
-/** The limits that decide whether a valid request is started. */
+/** A call to check before it is sent, and the limits that apply. */
 export interface BeforeSend {
   readonly paid: PaidRequest;
   readonly config: MediaConfig;
@@ -43,9 +43,9 @@ export interface BeforeSend {
 }
 
 /**
- * Checks a call. With `--dry-run`, shows the request instead of sending it; otherwise enforces the spend limit. True
- * when the call may start.
- * @throws CliError for anything a dry run refuses, and `spend_not_confirmed`
+ * Checks a call. With `--dry-run`, shows the request instead of sending it. Without it, enforces the spend limit. Returns
+ * true if the call may start.
+ * @throws CliError for any request that a dry run rejects, and `spend_not_confirmed`
  */
 export async function maySend(
   context: CommandContext,
@@ -53,7 +53,7 @@ export async function maySend(
 ): Promise<boolean> {
   const limit = spendLimitOf(options.maxSpend, env);
   const place = { config, env, account: options.account };
-  // Imported here: it loads an HTTP client, which other commands do not need.
+  // Imported lazily, because it loads an HTTP client that other commands do not need.
   const { checkCall, showDryRun } = await import('./dry-run.js');
   if (options.dryRun === true) {
     showDryRun(context, await checkCall(paid, place));
@@ -70,7 +70,7 @@ export async function maySend(
   return true;
 }
 
-/** @param checked the refusal of a call whose id was already started */
+/** @param checked an error if the call was rejected but its id had already been started */
 function costOf(checked: CheckedCall | Error): {
   readonly estimate: Money | null;
   readonly unknownBecause?: string;
@@ -86,5 +86,5 @@ function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string
   if (entry === undefined) return 'The model configuration has no entry for this model.';
   return entry.price === undefined
     ? 'The model configuration has no price for this model.'
-    : 'The price rule of this model does not cover this request.';
+    : "This model's price rule does not cover this request.";
 }

@@ -11,7 +11,7 @@ import { type FailureReply } from './json-output';
 export interface RunningChild<Ready> {
   readonly pid: number;
   readonly ready: Ready;
-  /** Resolves when the process has exited, with a description of how. */
+  /** Resolves with a signal or exit code when the process has exited. */
   readonly exited: Promise<string>;
   /** Asks the process to exit, and kills it after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>;
@@ -21,15 +21,15 @@ export interface RunningChild<Ready> {
 
 interface StartChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** File to which its output is appended; a pipe would block it when the parent is busy or dead. */
+  /** File to append its output to. With a pipe, the child would block when the parent is busy or dead. */
   readonly logFile: string;
   /** Milliseconds within which the process must be ready. @default 120000 */
   readonly readyMs?: number;
 }
 
 /**
- * Starts `temporal-media ARGS` and waits until it is ready. The child exits when this process exits, for any reason
- * (the IPC channel closes). It has its own process group: Ctrl-C reaches it only through `stop`.
+ * Starts `temporal-media ARGS` and waits until it is ready. The child exits whenever this process exits, because the IPC
+ * channel closes. It has its own process group, so Ctrl-C reaches it only through `stop`.
  * @throws CliError with the child's own message when it does not become ready
  */
 export async function startChild<Ready>(
@@ -92,8 +92,7 @@ async function readyOf(
 
 async function stop(child: ChildProcess, exited: Promise<string>, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  // Through its IPC channel, which makes it drain. On Windows, a signal ends a process immediately, even in the middle
-  // of a create.
+  // Closing the IPC channel makes the child drain. On Windows, a signal would end it immediately, even during a create.
   if (child.connected) child.disconnect();
   else child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -116,7 +115,7 @@ interface SuperviseOptions<Ready> {
   readonly onStart: (child: RunningChild<Ready>) => Promise<void>;
   readonly say: (line: string) => void;
   /**
-   * Whether a first start that failed with this error is retried and reported like later ones. @default no such failure
+   * Whether to report and retry a first start that failed with this error, like later starts. @default never
    */
   readonly isMended?: (error: unknown) => boolean;
 }
@@ -133,7 +132,7 @@ const HEALTHY_MS = 60_000;
 export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promise<Supervised<Ready>> {
   const { name, start, onStart, say, isMended = () => false } = options;
   const failed = (error: unknown): void =>
-    say(`The ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    say(`The ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
   let child: RunningChild<Ready> | undefined = await start().catch((error: unknown) => {
     if (!isMended(error)) throw error;
     failed(error);
@@ -150,7 +149,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
       if (stopping.signal.aborted) return;
       child = undefined;
       if (performance.now() - startedAt > HEALTHY_MS) delayMs = FIRST_DELAY_MS;
-      say(`The ${name} ended (${how}). Restarting it in ${delayMs / 1000} s.`);
+      say(`The ${name} stopped (${how}). Restarting in ${delayMs / 1000} s.`);
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
@@ -186,12 +185,12 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Set in the environment of a child that stays connected to its `temporal-media` parent. */
 const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
 
-/** What such a child reports to its parent. */
+/** A message from such a child to its parent. */
 type ChildMessage =
   | { readonly type: 'ready'; readonly data: object }
   | { readonly type: 'failed'; readonly error: FailureReply };
 
-/** Whether this process was started as such a child: it then exits when its parent exits. */
+/** Whether this process is such a child, which must exit when its parent exits. */
 export function isAttached(): boolean {
   return process.env[ATTACHED_VARIABLE] === '1' && process.send !== undefined;
 }

@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { CliError } from './errors';
 import { isBareAddress } from './text';
 
-/** A Temporal codec server: it encodes and decodes payloads for clients without the encryption key. */
+/** A Temporal codec server, which encodes and decodes payloads for clients without the encryption key. */
 export interface CodecServer {
-  /** Base address of `encode` and `decode`. */
+  /** Base URL of `encode` and `decode`. */
   readonly endpoint: URL;
-  /** Value of the header Authorization. */
+  /** Value of the Authorization header. */
   readonly auth?: string | undefined;
   readonly namespace: string;
   /** Sends the requests to the codec server. */
@@ -24,10 +24,10 @@ export interface CodecServer {
 const LIMIT_MS = 10_000;
 const MAX_REPLY = 64 * 1024 * 1024;
 
-/** Maximum characters of a refusal's reason that are shown. */
+/** Maximum number of characters to show of an error's reason. */
 const MAX_REASON = 200;
 
-/** Payloads in protobuf's JSON form: bytes are base64. */
+/** Payloads in protobuf's JSON form, with bytes as base64. */
 const Reply = z.object({
   payloads: z.array(
     z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
@@ -35,8 +35,8 @@ const Reply = z.object({
 });
 
 /**
- * Encodes and decodes with a codec server, like the `temporal` command. The server sees every payload in the clear, but
- * never a key of the service. Rejects with a CodecUnreachableError.
+ * Encodes and decodes with a codec server, like the `temporal` command. The server sees every payload in plain text, but
+ * never the media service's key. Rejects with a CodecUnreachableError.
  */
 class RemoteCodec implements PayloadCodec {
   constructor(private readonly server: CodecServer) {}
@@ -69,7 +69,7 @@ class RemoteCodec implements PayloadCodec {
       { withinMs: LIMIT_MS, maxBytes: MAX_REPLY },
       AbortSignal.timeout(LIMIT_MS),
     ).catch(otherwise(undefined));
-    if (reply?.body.end !== 'complete') throw this.#failed('does not answer');
+    if (reply?.body.end !== 'complete') throw this.#failed('did not respond');
     if (reply.status !== 200) throw this.#failed(`returned HTTP ${reply.status}${this.#reason(reply)}`);
     const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
     if (!read.success || read.data.payloads.length !== payloads.length)
@@ -78,11 +78,11 @@ class RemoteCodec implements PayloadCodec {
   }
 
   /**
-   * The reason for refusing these payloads, such as a missing key. An HTML page from a proxy or log-in has no reason.
+   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or login.
    */
   #reason({ status, headers, body }: CollectedReply): string {
     if (status !== 400 || !String(headers['content-type']).startsWith('text/plain')) return '';
-    // With and without its scheme: the message may repeat either.
+    // Redacts the credential with and without its scheme, because the message may repeat either.
     const { auth = '' } = this.server;
     const said = createRedactor([auth, ...auth.split(/\s+/)]).text(body.bytes.toString('utf8'), MAX_REASON);
     return said === '' ? '' : `: ${said.replace(/\.$/, '')}`;
@@ -114,10 +114,9 @@ function fromJson({ metadata, data }: z.infer<typeof Reply>['payloads'][number])
 }
 
 /**
- * How commands read and write payloads: with the codec server of TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as
- * the `temporal` command does (`{namespace}` in the address stands for the namespace). Without them, uses the SDK's
- * default.
- * @throws CliError `configuration` for an unusable address or proxy
+ * Returns a converter that uses the codec server in TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as the `temporal`
+ * command does (`{namespace}` in the URL is replaced). Undefined if they are not set.
+ * @throws CliError `configuration` for an invalid URL or proxy
  */
 export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): DataConverter | undefined {
   const named = env['TEMPORAL_CODEC_ENDPOINT']?.trim();
@@ -128,7 +127,7 @@ export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): Data
   return { payloadCodecs: [new RemoteCodec({ endpoint, auth, namespace, dispatcher })] };
 }
 
-/** Errors never repeat the address: it may contain a password. */
+/** Parses the endpoint. Errors never repeat the URL, because it may contain a password. */
 function endpointOf(named: string, namespace: string): URL {
   try {
     const url = new URL(named.replaceAll('{namespace}', encodeURIComponent(namespace)));
@@ -138,16 +137,16 @@ function endpointOf(named: string, namespace: string): URL {
     // Reported below.
   }
   const message =
-    'TEMPORAL_CODEC_ENDPOINT must be an http or https address without user, query and fragment.';
+    'TEMPORAL_CODEC_ENDPOINT must be an http or https URL without user info, query or fragment.';
   throw new CliError('configuration', message, {
-    hint: 'Set it to the base address of `encode` and `decode` on the codec server; credentials belong in TEMPORAL_CODEC_AUTH.',
+    hint: 'Set it to the base URL of `encode` and `decode` on the codec server. Set credentials in TEMPORAL_CODEC_AUTH.',
   });
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const CONNECT_MS = 4_000;
 
-/** Connects directly to this machine. Elsewhere, follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** Connects to this machine directly, and to other hosts according to HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
   const connections = environmentConnections(LOOPBACK.test(endpoint.hostname) ? {} : env);
   try {
@@ -155,9 +154,9 @@ function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
     return connections(new URL(endpoint.origin), { purpose: 'models', ...settings }).dispatcher;
   } catch (error) {
     throwBug(error);
-    const message = 'HTTPS_PROXY or HTTP_PROXY is not a usable address.';
+    const message = 'HTTPS_PROXY or HTTP_PROXY is not a valid URL.';
     throw new CliError('configuration', message, {
-      hint: 'Correct it, or name the codec server in NO_PROXY.',
+      hint: 'Correct it, or add the codec server to NO_PROXY.',
     });
   }
 }

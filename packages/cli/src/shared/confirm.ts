@@ -8,7 +8,7 @@ import { badInput, CliError } from './errors';
 import { type Report } from './report';
 
 /**
- * The most that a call may cost without a confirmation. An amount without a currency uses the price rule's currency.
+ * The maximum cost of a call without a confirmation. An amount without a currency is in the price rule's currency.
  */
 export interface MaxSpend {
   readonly microUnits: number;
@@ -19,7 +19,7 @@ export const MAX_SPEND_VARIABLE = 'MEDIA_MAX_SPEND';
 
 const FORM = 'must be a decimal amount with at most six decimals, such as 0.50, 0.50USD or "0.50 EUR".';
 
-/** `--max-spend`, else MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
+/** Reads `--max-spend` or, without it, MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
 export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): MaxSpend | undefined {
   if (option !== undefined) {
     const limit = readAmount(option);
@@ -39,17 +39,17 @@ export function limitText({ microUnits, currency }: MaxSpend): string {
 
 interface SpendQuestion {
   readonly limit: MaxSpend;
-  /** Null is unknown and also needs a confirmation. */
+  /** Null means unknown, which also needs a confirmation. */
   readonly estimate: Money | null;
   /** Whether the estimate is the maximum cost including retries. @default false */
   readonly upTo?: boolean;
-  /** What may already have been paid for the same thing; one sentence. */
+  /** One sentence about what may already have been charged for the same rows. */
   readonly before?: string;
-  /** Why it is unknown, for a person; one sentence. */
+  /** One sentence that explains why the estimate is unknown. */
   readonly unknownBecause?: string;
 }
 
-/** Why a call needs a confirmation; undefined when it needs none. */
+/** Returns why a call needs a confirmation, or undefined if it does not. */
 export function whyNot({
   limit,
   estimate,
@@ -60,19 +60,19 @@ export function whyNot({
   const most = limitText(limit);
   const because = (...sentences: string[]) => sentences.filter((one) => one !== '').join(' ');
   if (estimate === null)
-    return because(`The estimate is unknown; the limit is ${most}.`, unknownBecause, before);
+    return because(`The cost is unknown, and the limit is ${most}.`, unknownBecause, before);
   const cost = formatMoney(estimate);
-  const what = upTo ? 'The most that it may cost with retries' : 'The estimate';
+  const what = upTo ? 'The maximum cost with retries' : 'The estimate';
   if (limit.currency !== null && limit.currency !== estimate.currency)
-    return because(`${what} is ${cost}; the limit of ${most} is in another currency.`, before);
+    return because(`${what} is ${cost}, but the limit of ${most} is in another currency.`, before);
   if (estimate.microUnits > limit.microUnits)
     return because(`${what} is ${cost}, above the limit of ${most}.`, before);
   return undefined;
 }
 
 /**
- * Returns if the estimate is within the limit. Otherwise asks the person at the terminal. Without a terminal it fails
- * closed. @throws CliError `spend_not_confirmed`; nothing was started
+ * Returns if the estimate is within the limit. If not, asks for confirmation at the terminal, and fails if there is no
+ * terminal. @throws CliError `spend_not_confirmed`, before anything was started
  */
 export async function confirmSpend(
   report: Report,
@@ -83,8 +83,8 @@ export async function confirmSpend(
   const reason = whyNot(question);
   const cost =
     estimate === null
-      ? 'The cost of this is unknown'
-      : `This ${upTo ? 'may cost, with retries, up to' : 'costs an estimated'} ${formatMoney(estimate)}`;
+      ? 'The cost is unknown'
+      : `This ${upTo ? 'may cost, including retries, up to' : 'will cost an estimated'} ${formatMoney(estimate)}`;
   if (reason === undefined) {
     report.say(`${cost} (limit ${limitText(limit)}).`);
     return;
@@ -108,11 +108,11 @@ export function isTerminal({ input, output }: Terminal): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
-/** Asks a person; only `y` and `yes` agree. Ctrl-C, Ctrl-D and an empty line do not. */
+/** Asks a yes-or-no question. Only `y` and `yes` mean yes. Ctrl-C, Ctrl-D and an empty line mean no. */
 export async function askTerminal(question: string, { input, output }: Terminal): Promise<boolean> {
   const lines = createInterface({ input, output, terminal: true });
   const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
-  // Without a listener Ctrl-C would only pause the input, and the command would hang.
+  // Without a listener, Ctrl-C would only pause the input, and the command would hang.
   lines.once('SIGINT', () => lines.close());
   try {
     const answer = await Promise.race([lines.question(`${visible(question)} [y/N] `), closed]);
@@ -123,7 +123,7 @@ export async function askTerminal(question: string, { input, output }: Terminal)
   }
 }
 
-/** Maximum number of ids in a line; scripts get all of them. */
+/** Maximum number of ids to print in a line. JSON output contains all of them. */
 const NAMED = 20;
 
 /** Prints what a rebind gives up and requires a confirmation. @throws CliError `rebind_not_confirmed` */
@@ -135,9 +135,9 @@ export async function confirmRebind(
 ): Promise<void> {
   for (const line of rebindLines(taskQueue, lost)) report.say(line);
   if (yes) return;
-  const question = `Bind the task queue ${taskQueue} to this journal?`;
+  const question = `Bind task queue ${taskQueue} to this journal?`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(question, TERMINAL))) return;
-  throw new CliError('rebind_not_confirmed', `The rebind of ${taskQueue} was not confirmed.`, {
+  throw new CliError('rebind_not_confirmed', `The rebind of task queue ${taskQueue} was not confirmed.`, {
     data: { taskQueue, found: keysOf(lost, true), unconfirmed: keysOf(lost, false) },
   });
 }
@@ -146,21 +146,23 @@ export async function confirmRebind(
 export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
   const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
   return [
-    `A rebind of ${taskQueue} permanently gives up what the former journal knows.`,
+    `Rebinding ${taskQueue} permanently gives up the information in the former journal.`,
     ...(found.length + unknown.length === 0
-      ? [`- The newest ${lost.looked} executions contain no paid call that this journal lacks.`]
+      ? [`- This journal contains all paid calls of the newest ${lost.looked} executions.`]
       : []),
     ...(found.length > 0
-      ? [`- Videos that this journal lacks; their ids find them again: ${namesOf(found)}`]
+      ? [
+          `- Videos missing from this journal, which are found again when started under their ids: ${namesOf(found)}`,
+        ]
       : []),
     ...(unknown.length > 0
       ? [
-          `- Calls of unknown fate; nothing is sent under their ids until a person decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
+          `- Unconfirmed calls, whose ids send nothing until a person decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
         ]
       : []),
-    '- Creates that are in progress end with outcome unconfirmed (journal_changed) and also wait for a decision.',
-    `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, are bought again when they are started again.`,
-    'No worker may use the former journal any more.',
+    '- Creates in progress end with outcome unconfirmed (journal_changed) and also need a decision.',
+    `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, will be bought again if they are restarted.`,
+    'Make sure that no worker still uses the former journal.',
   ];
 }
 

@@ -11,9 +11,8 @@ import { CliError } from './errors';
 import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
 
 /**
- * A connection to a Temporal server, as client commands use it. It is never closed, but ends with the command's
- * process: if the SDK retries a call on a closed connection, it throws in a timer, and the error would replace the
- * command's answer.
+ * A client command's connection to a Temporal server. It stays open until the process exits: if the SDK retried a call on
+ * a closed connection, it would throw in a timer, and that error would replace the command's answer.
  */
 export interface Connected {
   readonly media: TemporalMediaClient;
@@ -21,11 +20,11 @@ export interface Connected {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** Link to a workflow in the web UI; undefined when no UI is known. */
+  /** Returns a web UI link to a workflow, or undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
-  /** Whether a worker has polled a task queue in the last 90 s; undefined if unknown. @default taskQueue */
+  /** Whether a worker has polled a task queue in the last 90 s. Undefined if unknown. @default taskQueue */
   hasWorker(ofQueue?: string): Promise<boolean | undefined>;
-  /** Activity queues of these kinds that no worker has polled in the last 90 s; empty if unknown. */
+  /** Returns activity queues of these kinds that no worker has polled in the last 90 s. Empty if unknown. */
   unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
 
@@ -37,17 +36,17 @@ export interface Target {
   readonly taskQueue: string;
   readonly uiUrl: string | null;
   readonly foundBy: string;
-  /** Whether the codec server of the environment encodes payloads; workers must then use the same codec. */
+  /** Whether the environment's codec server encodes payloads. Workers must then use the same codec. */
   readonly usesCodec: boolean;
 }
 
-/** Maximum wait for a server that does not answer, in milliseconds. */
+/** Connection timeout in milliseconds. */
 const CONNECT_MS = 4_000;
 const DEFAULT_ADDRESS = 'localhost:7233';
 
 /**
- * Connects to the server that TEMPORAL_* names, else to the `dev` of the data directory, else to the default profile
- * or localhost:7233. @throws CliError when it does not answer
+ * Connects to the first of these servers: the one in TEMPORAL_*, the data directory's `dev`, the default profile,
+ * localhost:7233. @throws CliError when it does not respond
  */
 export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
   const target = await findTarget(config, env);
@@ -58,7 +57,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
   } catch (error) {
     throwBug(error);
-    const message = `No Temporal server responds at ${address} (${target.foundBy}).`;
+    const message = `No Temporal server responded at ${address} (${target.foundBy}).`;
     throw new CliError('temporal_unreachable', message);
   }
   const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
@@ -90,7 +89,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
   };
 }
 
-/** Finds the server that commands use. @throws CliError when the named profile cannot be read */
+/** Determines which server commands use. @throws CliError when the named profile cannot be read */
 export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
   const { taskQueue } = config;
   const named = await namedByEnvironment(env);
@@ -106,7 +105,7 @@ export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): P
       namespace: env['TEMPORAL_NAMESPACE'] || dev.namespace,
       taskQueue: env['MEDIA_TASK_QUEUE']?.trim() ? taskQueue : dev.taskQueue,
       uiUrl: dev.uiUrl,
-      foundBy: '`temporal-media dev` of the data directory',
+      foundBy: 'the running `temporal-media dev`',
       usesCodec: false,
     };
   }
@@ -121,7 +120,7 @@ export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): P
     usesCodec: true,
     foundBy:
       connectionOptions.address === undefined
-        ? 'the default; no TEMPORAL_ADDRESS is set and no `temporal-media dev` runs on this data directory'
+        ? 'the default, because TEMPORAL_ADDRESS is not set and `temporal-media dev` is not running with this data directory'
         : 'the default profile',
   };
 }
@@ -140,7 +139,7 @@ function withoutUndefined(options: object): ConnectionOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** Like {@link pollsForNewWork}, for a task queue. @throws when the server does not answer in `limitMs` */
+/** Like {@link pollsForNewWork}, for a task queue. @throws when the server does not respond within `limitMs` */
 async function lastPolls(
   ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
 ): Promise<readonly number[]> {

@@ -9,7 +9,7 @@ import { type Report, withOutputOptions } from './report';
 /** The context of every command. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** The output format is first read from the raw arguments. The parsed options correct it before an action runs. */
+  /** Its output format is first guessed from the raw arguments, then corrected after they have been parsed. */
   report: Report;
   exitCode: ExitCode;
 }
@@ -21,16 +21,16 @@ export interface CommonOptions {
 /** Adds `--data-dir` and the output options. */
 export function withCommonOptions(command: Command): Command {
   return withOutputOptions(
-    command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)'),
+    command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR or .data)'),
   );
 }
 
-/** The environment with the flags on top: flag > environment > default (architecture: Configuration). */
+/** Returns the environment, overridden by flags: flag > environment > default (architecture: Configuration). */
 export function effectiveEnvironment(
   context: Pick<CommandContext, 'env'>,
   options: CommonOptions,
 ): NodeJS.ProcessEnv {
-  // Resolved in the directory where the command runs, because relative paths refer to it.
+  // Resolved here, because a relative path refers to the directory where the command runs.
   return options.dataDir === undefined
     ? context.env
     : { ...context.env, MEDIA_DATA_DIR: resolve(options.dataDir) };
@@ -41,7 +41,7 @@ export function effectiveConfig(context: Pick<CommandContext, 'env'>, options: C
   return readConfig(effectiveEnvironment(context, options));
 }
 
-/** For options that may be given several times; the order is kept. */
+/** Collects the values of a repeatable option, in order. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }

@@ -8,7 +8,7 @@ import { childEnvironment, isPortFree, runs } from 'temporal-media/internal/stor
 import { type RunningChild, startChild } from './child-process';
 import { CliError } from './errors';
 
-/** What `dev` publishes for other commands in `dev.json` of the data directory. Never holds a key. */
+/** The state that `dev` publishes for other commands in the data directory's `dev.json`. Never contains a key. */
 export interface DevState {
   readonly v: 1;
   readonly pid: number;
@@ -31,7 +31,7 @@ export interface DevSandbox {
   readonly adminUrl: string;
 }
 
-/** Ports that the next start reuses: the account of a task is a digest of the base address (architecture: Requests). */
+/** Ports for the next start to reuse, because a task's account contains a base URL digest (architecture: Requests). */
 export interface DevPorts {
   readonly temporal?: number;
   readonly ui?: number;
@@ -42,7 +42,7 @@ export interface DevPorts {
 const stateFile = (dataDir: string): string => join(dataDir, 'dev.json');
 const portsFile = (dataDir: string): string => join(dataDir, 'dev-ports.json');
 
-/** The `dev` that runs on this data directory; undefined when there is none, or its process is gone. */
+/** Reads the state of the `dev` that runs with this data directory. Undefined if none is running. */
 export async function readDevState(dataDir: string): Promise<DevState | undefined> {
   const state = (await readJson(stateFile(dataDir))) as Partial<DevState> | undefined;
   if (state?.v !== 1 || typeof state.pid !== 'number' || typeof state.address !== 'string') return undefined;
@@ -69,7 +69,7 @@ export async function writeDevPorts(dataDir: string, ports: DevPorts): Promise<v
   await writeJson(portsFile(dataDir), ports);
 }
 
-/** Undefined for a missing or broken file. */
+/** Reads a JSON file. Undefined if it is missing or broken. */
 async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as unknown;
@@ -79,17 +79,17 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** Replaces the file atomically: a reader sees the old content or the new one. */
+/** Replaces the file atomically, so a reader sees either the old content or the new. */
 async function writeJson(file: string, content: object): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);
 }
 
-/** The key of a local sandbox. It gives access to nothing else. */
+/** The local sandbox's key. It does not give access to anything else. */
 export const SANDBOX_KEY = 'sandbox-key';
 
-/** Maximum wait, in milliseconds, until a sandbox that was killed with its `dev` releases its ports. */
+/** Maximum milliseconds to wait for a sandbox that was killed with its `dev` to release its ports. */
 const PORT_WAIT_MS = 15_000;
 
 interface StartDevSandboxOptions {
@@ -99,8 +99,8 @@ interface StartDevSandboxOptions {
 }
 
 /**
- * Starts the sandbox of `dev` in its own process, on the ports of the last run: another port would mean another
- * account, which could not reach earlier tasks. @throws CliError when such a port is taken
+ * Starts the `dev` sandbox in its own process, on the last run's ports. A different port would mean a different account,
+ * which could not access earlier tasks. @throws CliError when a port is taken
  */
 export async function startDevSandbox({
   dataDir,
@@ -114,7 +114,7 @@ export async function startDevSandbox({
   if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
   if (ports.media !== undefined) args.push('--media-port', String(ports.media));
   return startChild<DevSandbox>(args, {
-    // The user's proxies are for another service.
+    // The user's proxies are meant for another service.
     env: childEnvironment(env, /_proxy$/i),
     logFile: join(dataDir, 'logs', 'sandbox.log'),
   });
@@ -124,16 +124,16 @@ async function untilFree(port: number): Promise<void> {
   const until = performance.now() + PORT_WAIT_MS;
   while (!(await isPortFree(port))) {
     if (performance.now() > until) {
-      const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
+      const message = `Port ${port} on 127.0.0.1, which this data directory's sandbox used before, is taken.`;
       throw new CliError('port_in_use', message, {
-        hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. Without that file, earlier tasks are out of reach.',
+        hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. If you delete it, earlier tasks can no longer be accessed.',
       });
     }
     await delay(200);
   }
 }
 
-/** The variables that a worker needs to use this sandbox; values that the user has set win. */
+/** Returns the variables that a worker needs to use this sandbox. Values set by the user take precedence. */
 export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const hasKey = Boolean(env['MEDIA_API_KEY'] || env['MEDIA_API_KEY_FILE']);
   return {
@@ -145,9 +145,8 @@ export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv):
 }
 
 /**
- * The environment in which a child worker finds this server. For a server that was started here, all of the user's
- * TEMPORAL_* variables and the default profile are dropped, because their TLS settings and keys belong to another
- * server.
+ * Returns the environment for a child worker to find this server. For a server that was started here, drops the user's
+ * TEMPORAL_* variables and default profile, because their TLS settings and keys belong to another server.
  */
 export function temporalEnvironment(
   server: RunningTemporalServer,
@@ -162,7 +161,7 @@ export function temporalEnvironment(
     ...Object.fromEntries(others),
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
-    // A file that does not exist, because an empty one counts as broken.
+    // Names a file that does not exist, because an empty file would be an error.
     TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
   };
 }

@@ -37,16 +37,16 @@ import { refuseIssues } from './invalid-request';
 import { type CallPlace, devInUse, validateCall, type ValidatedCall } from './models-in-force';
 import { shownLocation } from './text';
 
-/** A request as it would be sent, but without the key and the media bytes. */
+/** A request as it would be sent, without the key and the media bytes. */
 interface ShownRequest {
   readonly method: 'POST';
-  /** Scheme, host and prefix of the service; null where only the worker knows them. */
+  /** The service's scheme, host and prefix. Null if only the worker knows them. */
   readonly baseUrl: string | null;
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
-  /** The JSON of a video create or an image generation. */
+  /** JSON of a video create or an image generation. */
   readonly body?: JsonValue;
-  /** The parts of an image editor of a create that is sent as a form, in wire order. */
+  /** Parts of an image edit, or of a create that is sent as a form, in wire order. */
   readonly parts?: readonly ShownPart[];
 }
 
@@ -60,10 +60,10 @@ const SEGMENTS = {
   edit_image: ['images', 'edits'],
 } as const;
 
-/** Placeholder for an unknown base address; only the resulting path is used. */
+/** Placeholder for an unknown base URL. Only the resulting path is used. */
 const UNKNOWN_BASE = 'http://unknown.invalid';
 
-/** Builds the request with the same builders as the worker. @throws CliError when no body can be built from it */
+/** Builds the request with the worker's builders. @throws CliError when a body cannot be built */
 async function shownRequest(
   paid: PaidRequest,
   entry: ModelEntry | undefined,
@@ -104,11 +104,11 @@ async function content(
   const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
   if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(placeholders)) };
   const { model, prompt, ...rest } = body.json;
-  // Model and prompt are shown unchanged, even when they look like an address.
+  // Model and prompt are shown unchanged, even if they look like a URL.
   return { body: { model: model ?? null, prompt: prompt ?? null, ...(placeholders.show(rest) as object) } };
 }
 
-/** For a model that takes bytes, a URL becomes bytes too, because the worker fetches it before sending. */
+/** Builds a video's body. If the model takes bytes, a URL is shown as bytes, because the worker fetches it first. */
 function videoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
@@ -119,7 +119,7 @@ function videoBody(
     const named = field === undefined ? {} : { field };
     const form = formOf(reference, model);
     if ('artifact' in source && form === 'url')
-      return { kind, ...named, source: { kind: 'url', url: `<signed address of ${source.artifact.uri}>` } };
+      return { kind, ...named, source: { kind: 'url', url: `<signed URL of ${source.artifact.uri}>` } };
     const takesBytes = form !== undefined && form !== 'url';
     const file = 'url' in source && !takesBytes ? undefined : placeholders.of(source);
     return file === undefined
@@ -129,7 +129,7 @@ function videoBody(
   return wireVideoBody(request, model, references);
 }
 
-/** How the model takes this reference. */
+/** Returns the form in which the model takes this reference. */
 function formOf({ kind, field }: VideoReference, model: VideoModel | undefined) {
   return model?.references?.find(
     (candidate) => candidate.kind === kind && (field === undefined || candidate.field === field),
@@ -144,7 +144,7 @@ function editBody(request: ImageEditRequest): WireBuild<WireMultipartBody> {
       ? [
           {
             field: index < request.images.length ? `images[${index}]` : 'mask',
-            message: 'An edit takes files, not an address.',
+            message: 'An edit requires a file, not a URL.',
           },
         ]
       : [],
@@ -180,14 +180,14 @@ function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
   return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
 }
 
-/** A call that may be sent, as far as this machine knows. */
+/** A call that passed all checks possible on this machine. */
 export interface CheckedCall extends ValidatedCall {
   readonly request: ShownRequest;
 }
 
 /**
- * Checks a call as a worker would before sending it, and builds its request: a dry run shows it, and a start refuses
- * the same requests. Sends and starts nothing, needs no server. @throws CliError
+ * Checks a call as a worker would before sending it, and builds its request. Dry runs and real starts use the same
+ * checks. Sends and starts nothing, and does not need a server. @throws CliError
  */
 export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<CheckedCall> {
   const validated = await validateCall(paid, place);
@@ -198,7 +198,7 @@ export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<Ch
   return { ...validated, request };
 }
 
-/** If the model is unknown, each reference is shown in a field that only the worker can name. */
+/** Fills in placeholder reference fields for an unknown model, because only the worker knows their names. */
 function guessed(paid: PaidRequest): { readonly paid: PaidRequest; readonly entry?: ModelEntry } {
   if (paid.operation !== 'create_video') return { paid };
   const references = (paid.request.references ?? []).map((reference, index) => ({
@@ -228,7 +228,7 @@ export function showDryRun(
   report.result(
     model === 'entry'
       ? `model: checked against its entry in ${source.location ?? ''}`
-      : 'model: not in a configuration, so its values were not checked',
+      : 'model: no model configuration entry, so values were not checked',
   );
   report.say('Dry run: nothing was sent and nothing was started.');
   report.reply({ ok: true, data: { dryRun: true, request, estimate, model, source } });
@@ -249,22 +249,22 @@ function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequ
   return lines;
 }
 
-/** Maximum inline reference in bytes, the same as in the worker. */
+/** Maximum size of an inline reference in bytes, as in the worker. */
 const MAX_INLINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Placeholder files for media in a request that is only shown. The request builders put them where the bytes go, and
- * `show` then replaces each with a description of the bytes.
+ * Placeholder files for media in a request that is only shown. Request builders insert them in place of bytes, and `show`
+ * replaces each with a description.
  */
 class Placeholders {
   private readonly words = new Map<string, string>();
 
-  /** Placeholder for a file with known size and hash. */
+  /** Returns a placeholder for a file with known size and hash. */
   ofArtifact(artifact: ArtifactRef): WireFile {
     return this.add(artifact.mediaType, bytesText(artifact));
   }
 
-  /** Placeholder for the bytes of a URL, which only the worker fetches; a data URL is decoded here. */
+  /** Returns a placeholder for a URL's bytes, which only the worker fetches. Data URLs are decoded here. */
   ofUrl(url: string): WireFile {
     if (!isDataUrl(url))
       return this.add('<media type>', `<bytes of ${shownAddress(url)}, fetched by the worker>`);
@@ -279,7 +279,7 @@ class Placeholders {
     return 'url' in source ? this.ofUrl(source.url) : undefined;
   }
 
-  /** Replaces placeholders with descriptions and removes possible signatures from addresses. */
+  /** Replaces placeholders with descriptions and removes possible signatures from URLs. */
   show(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.showText(value);
     if (Array.isArray(value)) return value.map((item) => this.show(item));
@@ -300,19 +300,19 @@ class Placeholders {
   }
 }
 
-/** Describes bytes in a request that is shown. */
+/** Describes bytes in a displayed request. */
 function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
   return `<file sha256:${sha256} ${bytes} bytes>`;
 }
 
-/** A query may be a signature: only its presence is shown. */
+/** Formats a URL. Shows only whether it has a query, because a query may be a signature. */
 function shownAddress(text: string): string {
   if (!/^https?:\/\/\S+$/i.test(text)) return text;
   const shown = shownLocation(text);
   return text.includes('?') ? `${shown}?<query>` : shown;
 }
 
-/** A store that keeps nothing and only measures and hashes the bytes. For requests that are shown but not sent. */
+/** A store that discards bytes after measuring and hashing them, for requests that are shown but not sent. */
 export const measuringStore: Pick<ArtifactStore, 'putStream'> = {
   putStream: async (source, { mediaType }) => {
     const hash = createHash('sha256');

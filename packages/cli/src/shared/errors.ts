@@ -10,12 +10,12 @@ import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 
 /**
- * The store passwords and keys in an environment, including the password in MEDIA_JOURNAL, both as written and decoded.
- * For logs and messages of commands only: a service reply never contains them, and a task id may contain a word that
- * equals one.
+ * Returns the store passwords and keys in an environment, including MEDIA_JOURNAL's password, both as written and decoded.
+ * Use them to redact only logs and command messages: a service reply never contains them, and a task id may happen to
+ * contain the same word.
  */
 export function storeSecrets(env: NodeJS.ProcessEnv): string[] {
-  // Cut at the last @ instead of parsing a URL: a password may contain characters that a URL does not allow.
+  // Cuts at the last @ instead of parsing a URL, because a password may contain characters that are invalid in a URL.
   const password = /^\W*postgres(?:ql)?:\/*[^:@/]*:(.+)@/i.exec(env['MEDIA_JOURNAL'] ?? '')?.[1];
   const own = password === undefined ? [] : [password, uriDecoded(password)];
   const others = ['PGPASSWORD', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map((name) => env[name]);
@@ -29,7 +29,7 @@ export interface Failure {
   readonly reported: boolean;
 }
 
-/** Keyed by name, not by class: importing the classes would load the worker's native code into every command. */
+/** Keyed by name rather than class, because importing the classes would load the worker's native code every time. */
 const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
   CampaignConflictError: 'campaign_conflict',
   CampaignEndedError: 'campaign_ended',
@@ -53,7 +53,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   WorkflowPausedError: 'workflow_paused',
 };
 
-/** Errors whose message already ends with the remedies. */
+/** Errors whose message already contains the remedies. */
 const SAYS_ALL: ReadonlySet<string> = new Set([
   'JournalBindingError',
   'PostgresError',
@@ -65,7 +65,7 @@ const SAYS_ALL: ReadonlySet<string> = new Set([
 const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 
-/** Maps any error to an exit code and a message; an unknown error is `unexpected`. */
+/** Maps any error to an exit code and a message. Unknown errors have type `unexpected`. */
 export function failureOf(error: unknown): Failure {
   const { exitCode, reply, data, reported } = error instanceof CliError ? error : cliErrorOf(error);
   return { exitCode, reply, reported, ...(data && { data }) };
@@ -82,7 +82,7 @@ function cliErrorOf(error: unknown): CliError {
     artifactError(error) ??
     historyError(error) ??
     named(error) ??
-    // The SDK reports an unreadable reply as a failure of the call.
+    // The SDK reports an unreadable reply as a failed call.
     (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
@@ -91,15 +91,15 @@ function cliErrorOf(error: unknown): CliError {
 
 function usageText({ code, message }: CommanderError): string {
   // Commander has already printed the help.
-  return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+  return code === 'commander.help' ? 'Specify a command.' : message.replace(/^error: /, '');
 }
 
-/** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input. */
+/** Redacts keys, cookies and signed URLs from a library's message, which may repeat its input. */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
   return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
 }
 
-/** Secrets in an environment. No output may repeat them. */
+/** Returns the secrets in an environment, which output must never repeat. */
 export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [...proxySecrets(env), ...storeSecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')];
 }
@@ -132,7 +132,7 @@ function historyError(error: Error): CliError | undefined {
   );
 }
 
-/** Packages that only some commands need, with an install command where the usual one does not apply. */
+/** Packages that only some commands need, with an install command if the default one does not apply. */
 const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
   '@temporal-media/sandbox': undefined,
   '@temporal-media/testing': undefined,
@@ -140,13 +140,17 @@ const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
 };
 
 function missingPackage(error: Error): CliError | undefined {
-  // Error codes of require() and of import().
+  // Error codes of require() and import().
   if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
   const missing = Object.keys(SOMETIMES_NEEDED).find((name) => error.message.includes(`'${name}`));
   if (missing === undefined) return undefined;
-  return new CliError('optional_peer_missing', `This command needs the package ${missing}.`, {
-    hint: SOMETIMES_NEEDED[missing],
-  });
+  return new CliError(
+    'optional_peer_missing',
+    `This command requires the package ${missing}, which is not installed.`,
+    {
+      hint: SOMETIMES_NEEDED[missing],
+    },
+  );
 }
 
 function grpcError(error: Error): CliError | undefined {
@@ -154,16 +158,16 @@ function grpcError(error: Error): CliError | undefined {
   if (UNREACHABLE_CODES.has(code))
     return new CliError('temporal_unreachable', 'The Temporal server no longer responds.');
   return REFUSED_CODES.has(code)
-    ? new CliError('temporal_credentials', 'The Temporal server refuses access.')
+    ? new CliError('temporal_credentials', 'The Temporal server denied access.')
     : undefined;
 }
 
 interface CliErrorOptions {
-  /** @default the hint of the registry */
+  /** @default the registry's hint */
   readonly hint?: string | undefined;
-  /** Data of the JSON object, for example the outcome whose file could not be written. */
+  /** `data` of the JSON object, for example an outcome whose file could not be written. */
   readonly data?: object | undefined;
-  /** Whether text mode has already printed it. @default false */
+  /** Whether text mode has already printed the error. @default false */
   readonly reported?: boolean;
 }
 
@@ -196,12 +200,13 @@ export class CliError extends Error {
   }
 }
 
-/** Input that is refused before anything is sent. Names every field and its allowed values. */
+/** Creates an error for input that is rejected before anything is sent. Names every field and its allowed values. */
 export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
   return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
 }
 
-const NOTHING_SENT = 'Nothing was sent. `temporal-media COMMAND --help` shows the options with examples.';
+const NOTHING_SENT =
+  'Nothing was sent. `temporal-media COMMAND --help` explains the options and shows examples.';
 
 /** `field: message Allowed: a, b.` */
 export function issueText({ field, message, allowed }: ValidationIssue): string {

@@ -11,7 +11,7 @@ import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 const TYPES = { workflows: 1, activities: 2 } as const;
 export type PollerKind = keyof typeof TYPES;
 
-/** A worker polls again after at most a minute; the server lists a poller for five minutes after its last poll. */
+/** Workers poll at least once a minute. The server lists a poller for five minutes after its last poll. */
 export const STALE_POLL_MS = 90_000;
 
 /** A version of a worker deployment. */
@@ -28,14 +28,14 @@ export interface QueueView {
     /** Null for an unversioned worker. */
     readonly version: WorkerVersion | null;
   }[];
-  /** Versions that get new work; empty when unversioned workers get it. */
+  /** Versions that get new work. Empty when unversioned workers get it. */
   readonly current: readonly WorkerVersion[];
 }
 
 /** `WORKER_VERSIONING_MODE_VERSIONED` of the Temporal API. */
 const VERSIONED = 2;
 
-/** @throws when the server does not answer in `limitMs` */
+/** @throws when the server does not respond within `limitMs` */
 export async function viewQueue(
   connection: ConnectionLike,
   namespace: string,
@@ -83,14 +83,14 @@ export function versionText({ deploymentName, buildId }: WorkerVersion): string 
   return `${deploymentName} ${buildId}`;
 }
 
-/** When each worker that gets new work last polled, in milliseconds since the Unix epoch. */
+/** Returns when each worker that gets new work last polled, in milliseconds since the Unix epoch. */
 export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
   const takesNew = (version: WorkerVersion | null): boolean =>
     current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));
   return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
 }
 
-/** The newest run of a workflow id; undefined when the server has none. */
+/** Describes a workflow id's newest run. Undefined if the server has none. */
 export async function viewExecution(
   client: Client,
   workflowId: string,
@@ -122,7 +122,7 @@ async function pendingOf(client: Client, activity: Pending): Promise<OpenActivit
   const type = activityType?.name ?? 'unknown';
   const failure = lastFailure?.applicationFailureInfo;
   const facts = { type, activityId: activityId ?? '', paused: paused === true };
-  // A video that waits because another workflow watches it fails and retries. This is not a failure.
+  // While another workflow watches its video, this activity fails and retries. That is not a real failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
     return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
   const tried = { ...facts, attempt: attempt ?? 1 };
@@ -137,14 +137,14 @@ async function pendingOf(client: Client, activity: Pending): Promise<OpenActivit
   return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
 }
 
-/** Maximum number of events to search, newest first: a task's failure is the last event in its history. */
+/** Maximum number of events to search, newest first. A failed task's event is the last one in its history. */
 const NEWEST_EVENTS = 5;
-/** As the SDK says it. */
+/** The SDK's error message. */
 const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
 
 /**
- * Why a running workflow's code keeps failing: its task is retried indefinitely, and nobody is notified. Undefined if
- * it does not fail. If the worker lacks the workflow, says how to add it.
+ * Explains why a running workflow's code keeps failing. The server retries such a task indefinitely without notifying
+ * anyone. Undefined if the code does not fail. If the worker lacks the workflow, explains how to add it.
  */
 export async function failingTask(
   client: Client,
@@ -168,11 +168,11 @@ export async function failingTask(
   const message = failed?.workflowTaskFailedEventAttributes?.failure?.message;
   if (message == null) return undefined;
   const remedy = NO_SUCH_WORKFLOW.test(message)
-    ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
+    ? ' A worker on this task queue lacks the temporal-media workflows. Add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
     : '';
   // Text from the user's own code may repeat a prompt.
-  const said = isOurs || remedy !== '' ? message : 'see the history and the log of its worker for the reason';
-  return `attempt ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
+  const said = isOurs || remedy !== '' ? message : "for the reason, see the history and the worker's log";
+  return `the workflow's code fails at attempt ${attempt}: ${said}.${remedy}`;
 }
 
 /** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
@@ -180,8 +180,8 @@ const PINNED = 1;
 const CALL_MS = 3_000;
 
 /**
- * Reports that a workflow is pinned to a version without polling workers: it does not proceed, even if other workers
- * serve its queue. Undefined otherwise, or if the server does not report it.
+ * Reports that a workflow is pinned to a version without polling workers, so that it makes no progress even if other
+ * workers poll its queue. Undefined if it is not, or if the server does not report versions.
  */
 export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
   const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();

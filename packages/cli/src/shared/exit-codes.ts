@@ -1,7 +1,7 @@
 import { CAMPAIGN_ADVICE, SITUATIONS } from 'temporal-media/internal/domain/advice';
 import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
 
-/** Exit codes of every command; scripts rely on them. Codes from 64 up follow sysexits where it defines one. */
+/** Exit codes of every command. Scripts rely on them. Codes from 64 follow sysexits where it defines a matching code. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -23,14 +23,14 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What each code means, as `--help` and docs/errors.md show it. */
+/** The meaning of each code, as shown in `--help` and docs/errors.md. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.done, 'done'],
   [EXIT.unexpected, 'unexpected error'],
-  [EXIT.usage, 'wrong usage'],
-  [EXIT.moderation, 'refused by moderation'],
-  [EXIT.capacity, 'no capacity, or refused temporarily'],
-  [EXIT.failed, 'finished with failures: failed, cancelled, unconfirmed, lost or unknown'],
+  [EXIT.usage, 'invalid usage'],
+  [EXIT.moderation, 'rejected by moderation'],
+  [EXIT.capacity, 'no capacity, or rejected temporarily'],
+  [EXIT.failed, 'finished with failures: failed, canceled, unconfirmed, lost or unknown'],
   [EXIT.spendNotConfirmed, 'spend not confirmed; nothing was sent'],
   [EXIT.unconfirmedOpen, 'the same request is unconfirmed under another id; nothing was sent'],
   [EXIT.badInput, 'bad input; nothing was sent'],
@@ -38,16 +38,16 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.cannotWrite, 'the result cannot be written'],
   [EXIT.stillRunning, 'still running; resume it'],
   [EXIT.noVideo, 'completed, but the file is not a video or is not available'],
-  [EXIT.credentials, 'credentials refused: those of the worker, or for the Temporal server'],
-  [EXIT.configuration, 'wrong configuration'],
+  [EXIT.credentials, 'credentials rejected by the service or the Temporal server'],
+  [EXIT.configuration, 'invalid configuration'],
   [EXIT.interrupted, 'interrupted; the work continues'],
 ];
 
-/** Errors of `campaign`: part of the registry of the command line. */
+/** Errors of `campaign`, which are part of the command line's registry. */
 const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
-    'Rows of the campaign wait for a decision: whether they were bought is unknown. They are not sent again.',
+    'Some rows need a decision, because it is unknown whether they were bought. They are not sent again.',
     CAMPAIGN_ADVICE.campaign_unconfirmed,
   ],
   campaign_failed_rows: [
@@ -67,22 +67,22 @@ const CAMPAIGN_ERRORS = {
   ],
   campaign_changed_rows: [
     EXIT.failed,
-    'The text of bought rows has changed. They were not bought again.',
+    'The text of rows that were already bought has changed. They were not bought again.',
     CAMPAIGN_ADVICE.campaign_changed_rows,
   ],
   campaign_conflict: [
     EXIT.badInput,
     'The id belongs to a running campaign with another manifest, or to another workflow. Nothing was started.',
-    'Use another --id, or wait until it has ended. The same id then buys only what is missing.',
+    'Use another --id, or wait until the campaign has ended. The same id then buys only rows without a result.',
   ],
   campaign_ended: [
     EXIT.badInput,
-    'The campaign has ended and accepts no more orders.',
+    'The campaign has ended and can no longer be changed.',
     '`temporal-media campaign resume ID` continues with the remaining rows. `temporal-media campaign retry ID` buys new attempts of the failed rows.',
   ],
   campaign_order_refused: [
     EXIT.badInput,
-    'The campaign did not apply the order. Nothing has changed.',
+    'The campaign did not apply the change. Nothing has changed.',
     '`temporal-media campaign status ID` shows its state.',
   ],
   manifest_unreadable: [
@@ -97,16 +97,16 @@ const CAMPAIGN_ERRORS = {
   ],
   budget_refused: [
     EXIT.badInput,
-    'The budget could not be kept: a model has no price, or prices are in several currencies. Nothing was sent.',
+    'The budget cannot be enforced: a model has no price, or prices are in several currencies. Nothing was sent.',
     CAMPAIGN_ADVICE.budget_refused,
   ],
 } as const satisfies { readonly [type: string]: ErrorRow };
 
-/** One type of error: `error.type` of the JSON object. */
+/** An error type, as in `error.type` of the JSON object. */
 interface ErrorType {
   readonly type: string;
   readonly exitCode: ExitCode;
-  /** One sentence: what happened. */
+  /** One sentence that says what happened. */
   readonly meaning: string;
   /** What to do next, unless the command gives a more specific hint. */
   readonly hint: string;
@@ -114,50 +114,50 @@ interface ErrorType {
 
 type ErrorRow = readonly [exitCode: ExitCode, meaning: string, hint: string];
 
-const MAKE_ROOM = 'Make room in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or correct the rights.';
-const SAFE_IN_STORE = 'The result is safe in the artifact store: resume, or repeat the same id.';
+const MAKE_ROOM = 'Free up space in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or fix its permissions.';
+const SAFE_IN_STORE = 'The result is safe in the artifact store. Resume, or repeat the same id.';
 
-/** Errors of the command line itself; outcomes of requests are in the failure table of the domain. */
+/** Errors of the command line itself. Outcomes of requests are in the domain's failure table. */
 export const COMMAND_ERRORS = {
-  unexpected: [EXIT.unexpected, 'An unexpected error occurred.', 'TEMPORAL_MEDIA_DEBUG=1 shows the stack.'],
+  unexpected: [EXIT.unexpected, 'An unexpected error occurred.', 'TEMPORAL_MEDIA_DEBUG=1 prints the stack.'],
   child_failed: [
     EXIT.unexpected,
-    'A child process of the command did not become ready.',
-    'Its log is in the directory `logs` of the data directory.',
+    "The command's child process did not become ready.",
+    "Its log is in the data directory's `logs` directory.",
   ],
   usage: [
     EXIT.usage,
-    'A command or an option is unknown or missing, or a value is not one of its choices; any other invalid value is `rejected/invalid_request` or `bad_input`.',
-    '`temporal-media --help` lists the commands, `temporal-media COMMAND --help` the options.',
+    'A command or an option is unknown or missing, or a value is not one of its choices. Other invalid values are `rejected/invalid_request` or `bad_input`.',
+    '`temporal-media --help` lists the commands, and `temporal-media COMMAND --help` lists the options.',
   ],
   demo_failed: [
     EXIT.failed,
-    'Some results of the demo differ from what was expected.',
-    'The logs of the workers are in the directory `logs` of the data directory.',
+    'Some demo results were not as expected.',
+    "The workers' logs are in the data directory's `logs` directory.",
   ],
   workflow_ended: [
     EXIT.failed,
-    'The workflow was closed from outside, without an outcome.',
+    'The workflow was closed externally, without an outcome.',
     SITUATIONS.closed[2],
   ],
   replay_differs: [
     EXIT.failed,
-    'The current code does not replay every history. Running workflows would get stuck with it.',
-    'Revert the change, keep the old path behind patched(), or give the workers a new deployment version.',
+    'The current code does not replay every history. Running workflows would get stuck with this code.',
+    'Revert the change, keep the old path behind patched(), or deploy the workers as a new version.',
   ],
   whatif_differs: [
     EXIT.failed,
     'The local run of a history ended with a different outcome than the history.',
-    'Compare the two timelines. The lines "not played" name what the sandbox cannot reproduce; the code may also have changed since.',
+    'Compare the two timelines. The "not played" lines show what the sandbox cannot reproduce. The code may also have changed since.',
   ],
   golden_differs: [
     EXIT.failed,
     'Golden histories are missing, changed or not in their manifest.',
-    'Restore the files from version control; `temporal-media history record` adds new ones.',
+    'Restore the files from version control. `temporal-media history record` adds new ones.',
   ],
   workflow_paused: [
     EXIT.failed,
-    'An operator has paused the workflow in Temporal. The command sent no request to it.',
+    'An operator has paused the workflow in Temporal. The command did not send it a request.',
     `${SITUATIONS.paused[2]} Then repeat the command.`,
   ],
   spend_not_confirmed: [
@@ -168,154 +168,154 @@ export const COMMAND_ERRORS = {
   rebind_not_confirmed: [
     EXIT.spendNotConfirmed,
     '`worker --rebind` was not confirmed. Nothing was changed.',
-    'Read the list, make sure that no worker uses the former journal any more, then confirm at the terminal or with --yes.',
+    'Read the list, make sure that no worker still uses the former journal, then confirm at the terminal or with --yes.',
   ],
   bad_input: [EXIT.badInput, 'A file or an argument is invalid.', 'Correct it and try again.'],
   history_unusable: [
     EXIT.badInput,
-    'A file is not the complete history of a workflow.',
+    "A file is not a workflow's complete history.",
     'Export it again: `temporal workflow show --workflow-id ID -o json`, or `temporal-media history export ID FILE`.',
   ],
   resume_not_possible: [
     EXIT.badInput,
-    'There is no video to continue with.',
-    'Name the workflow id of a video, or the task id that an outcome shows.',
+    'There is no video to resume.',
+    "Pass a video's workflow id, or the task id from an outcome.",
   ],
   not_found: [
     EXIT.badInput,
-    'This id is unknown: there is no workflow, no record in the journal and no task at the service.',
-    'Check the id and the namespace (TEMPORAL_NAMESPACE); `temporal-media doctor` checks the connections.',
+    'The id is unknown: it does not match a workflow, a journal record or a task at the service.',
+    'Check the id and the namespace (TEMPORAL_NAMESPACE). `temporal-media doctor` checks the connections.',
   ],
   decision_refused: [
     EXIT.badInput,
-    'The decision about a paid call of unknown fate was not applied. Nothing has changed.',
-    '`temporal-media unconfirmed` lists the calls that wait for a decision.',
+    'The decision about an unconfirmed call was not applied. Nothing has changed.',
+    '`temporal-media unconfirmed` lists the calls that need a decision.',
   ],
   ...CAMPAIGN_ERRORS,
   temporal_unreachable: [
     EXIT.unreachable,
-    'The Temporal server does not answer.',
-    'Start everything with `temporal-media dev`. If it already runs, pass its --data-dir or change to its directory. Otherwise set TEMPORAL_ADDRESS.',
+    'The Temporal server does not respond.',
+    'Start everything with `temporal-media dev`. If it is already running, pass its --data-dir or change to its directory. To use another server, set TEMPORAL_ADDRESS.',
   ],
   codec_unreachable: [
     EXIT.unreachable,
-    'The codec server, which encodes and decodes payloads, does not work.',
+    'The codec server, which encodes and decodes payloads, is not working.',
     'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
   ],
   payload_unreadable: [
     EXIT.unreachable,
-    'A payload cannot be read here: a codec has encoded it, or it is in external storage.',
-    'Set TEMPORAL_CODEC_ENDPOINT to its codec server. Read payloads in external storage with a client in code that has its drivers. Nothing needs to be sent again.',
+    'A payload cannot be read here, because a codec has encoded it or it is in external storage.',
+    'Set TEMPORAL_CODEC_ENDPOINT to the codec server. To read external storage, use your own client with its drivers. Nothing needs to be sent again.',
   ],
   temporal_server_ended: [
     EXIT.unreachable,
-    'The Temporal server of `dev` ended unexpectedly.',
-    'Its log is temporal.log in the data directory. Start `temporal-media dev` again.',
+    'The `dev` Temporal server exited unexpectedly.',
+    'Its log is temporal.log in the data directory. Restart `temporal-media dev`.',
   ],
   temporal_server_not_found: [
     EXIT.unreachable,
-    'No Temporal server could be found, downloaded or built.',
-    'Set TEMPORAL_ADDRESS to a server that runs, or TEMPORAL_CLI_PATH to the `temporal` command.',
+    'A Temporal server could not be found, downloaded or built.',
+    'Set TEMPORAL_ADDRESS to a running server, or TEMPORAL_CLI_PATH to the `temporal` command.',
   ],
   service_unreachable: [
     EXIT.unreachable,
-    'The service does not answer at its base address.',
+    'The service does not respond at its base URL.',
     'Check MEDIA_BASE_URL, the network and HTTPS_PROXY.',
   ],
   service_unexpected_reply: [
     EXIT.unreachable,
-    'The server at the base address is not the service, or the service is out of order.',
-    'Check MEDIA_BASE_URL with its path, and whether a proxy or a login page answers instead.',
+    'The server at the base URL is not the service, or the service is not working.',
+    'Check MEDIA_BASE_URL, including its path, and whether a proxy or a login page responds instead.',
   ],
   no_worker: [
     EXIT.unreachable,
-    'No worker serves the task queue.',
+    'No worker is polling the task queue.',
     'Start one with `temporal-media worker` or `temporal-media dev`, or correct MEDIA_TASK_QUEUE.',
   ],
   cannot_write: [
     EXIT.cannotWrite,
-    'The directory of the results cannot be written.',
-    'With --out, name a directory that you can write to.',
+    'The output directory is not writable.',
+    'Pass a writable directory in --out.',
   ],
   'artifacts/destination_occupied': [
     EXIT.cannotWrite,
-    'A file with other content has the name of the result. Nothing is overwritten.',
-    'Name another directory with --out and repeat the same id. Nothing is bought again.',
+    "A different file already has the result's name. Nothing was overwritten.",
+    'Pass another directory in --out and repeat the command with the same id. Nothing is bought again.',
   ],
   'artifacts/not_found': [
     EXIT.cannotWrite,
-    'The artifact store that this command sees does not have the result.',
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, then repeat the same id. Nothing is bought again.',
+    "This command's artifact store does not contain the result.",
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker, then repeat the same id. Nothing is bought again.',
   ],
   'artifacts/hash_mismatch': [
     EXIT.cannotWrite,
     'The stored bytes do not match the hash in their name.',
-    'Remove the broken file from the store and resume: it is downloaded again.',
+    'Remove the broken file from the store and resume. The file is then downloaded again.',
   ],
   'artifacts/superseded': [EXIT.cannotWrite, 'Another process took over this file.', SAFE_IN_STORE],
   'artifacts/no_space': [EXIT.cannotWrite, 'The device or its quota is full.', MAKE_ROOM],
-  'artifacts/not_writable': [EXIT.cannotWrite, 'The location cannot be written.', MAKE_ROOM],
+  'artifacts/not_writable': [EXIT.cannotWrite, 'The location is not writable.', MAKE_ROOM],
   'artifacts/not_media': [
     EXIT.badInput,
-    'The content of the file is not an image, a video or audio.',
-    'Name a media file.',
+    "The file's content is not an image, a video or audio.",
+    'Pass a media file.',
   ],
   'artifacts/not_readable': [
     EXIT.badInput,
     'The file cannot be read.',
-    'Correct its rights, or name another file.',
+    'Fix its permissions, or pass another file.',
   ],
-  'artifacts/too_large': [EXIT.badInput, 'The file is larger than allowed.', 'Name a smaller file.'],
+  'artifacts/too_large': [EXIT.badInput, 'The file is larger than allowed.', 'Pass a smaller file.'],
   'artifacts/storage': [EXIT.cannotWrite, 'The artifact store failed.', MAKE_ROOM],
   journal_unusable: [
     EXIT.cannotWrite,
     'The journal cannot be read or written. Nothing is sent without it.',
-    'Point MEDIA_JOURNAL (default: the folder journal in MEDIA_DATA_DIR) to a folder that the worker can write.',
+    'Set MEDIA_JOURNAL (default: the folder journal in MEDIA_DATA_DIR) to a folder that the worker can write to.',
   ],
   service_credentials: [
     EXIT.credentials,
-    'The service refuses the key.',
-    'Correct MEDIA_API_KEY, or the file that MEDIA_API_KEY_FILE names, where the worker runs.',
+    'The service rejected the key.',
+    'On the worker, correct MEDIA_API_KEY or the file that MEDIA_API_KEY_FILE names.',
   ],
   temporal_credentials: [
     EXIT.credentials,
-    'The Temporal server refuses access.',
+    'The Temporal server denied access.',
     'Check TEMPORAL_API_KEY, TEMPORAL_TLS_* and TEMPORAL_NAMESPACE.',
   ],
   configuration: [
     EXIT.configuration,
-    'A variable or a configuration file has a value that cannot be used.',
-    'Correct the named variable; `temporal-media config show` lists all with their origin.',
+    'A variable or a configuration file has an invalid value.',
+    'Correct the named variable. `temporal-media config show` lists all variables with their origin.',
   ],
   dev_running: [
     EXIT.configuration,
-    '`temporal-media dev` already runs on this data directory.',
-    'Use it as it is, stop it with Ctrl-C, or choose another data directory (MEDIA_DATA_DIR or --data-dir).',
+    '`temporal-media dev` is already running with this data directory.',
+    'Use the running one, stop it with Ctrl-C, or choose another data directory (MEDIA_DATA_DIR or --data-dir).',
   ],
   journal_binding: [
     EXIT.configuration,
     'The task queue belongs to another journal.',
-    'Use the same journal or another task queue (MEDIA_TASK_QUEUE). If no worker uses the other journal any more, use `temporal-media worker --rebind`. Containers that share one volume need one MEDIA_HOST_ID.',
+    'Use that journal or another task queue (MEDIA_TASK_QUEUE). If no worker uses the other journal anymore, run `temporal-media worker --rebind`. Containers that share a volume must have the same MEDIA_HOST_ID.',
   ],
   other_artifact_store: [
     EXIT.configuration,
-    'The worker of the task queue has a different artifact store than the command. Nothing was started.',
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, or name the queue of a worker with this store (MEDIA_TASK_QUEUE). With --detach, a request without files starts anyway.',
+    "The task queue's worker has a different artifact store than the command. Nothing was started.",
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker, or set MEDIA_TASK_QUEUE to the queue of a worker with this store. With --detach, a request without files starts anyway.',
   ],
   namespace_not_found: [
     EXIT.configuration,
-    'The Temporal server has no such namespace.',
-    'Set TEMPORAL_NAMESPACE to a namespace that the server has.',
+    'The namespace does not exist on the Temporal server.',
+    'Set TEMPORAL_NAMESPACE to an existing namespace.',
   ],
   models_unavailable: [
     EXIT.configuration,
     'The model configuration cannot be read.',
-    'Correct MEDIA_MODELS: a file or URL with a model configuration; `temporal-media schema models` prints its schema.',
+    'Set MEDIA_MODELS to a file or URL with a model configuration. `temporal-media schema models` prints its schema.',
   ],
   two_sdk_copies: [
     EXIT.configuration,
     'Two copies of the Temporal SDK are installed.',
-    'Make one version of every @temporalio package satisfy all (`npm ls @temporalio/common`, then `npm dedupe`).',
+    'Install a single version of every @temporalio package (`npm ls @temporalio/common`, then `npm dedupe`).',
   ],
   node_version: [
     EXIT.configuration,
@@ -324,23 +324,23 @@ export const COMMAND_ERRORS = {
   ],
   native_part_missing: [
     EXIT.configuration,
-    'The native part of the Temporal SDK does not run on this system.',
+    "The Temporal SDK's native module does not run on this system.",
     'Run the worker on Linux with glibc (x64 or arm64; in containers node:22-bookworm-slim instead of Alpine), on macOS, or on Windows x64. Commands without a worker run everywhere.',
   ],
   proxy: [
     EXIT.configuration,
-    'The proxy of the environment cannot be used.',
-    'Correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY.',
+    'The configured proxy cannot be used.',
+    'Correct HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY.',
   ],
   optional_peer_missing: [
     EXIT.configuration,
-    'The command needs an optional package that is not installed.',
+    'The command requires an optional package that is not installed.',
     'npm install @temporal-media/sandbox @temporal-media/testing',
   ],
   port_in_use: [
     EXIT.configuration,
-    'A port is taken.',
-    'Choose another port, or omit the option to use a free one.',
+    'A port is already in use.',
+    'Choose another port, or omit the option to use a free port.',
   ],
   interrupted: [
     EXIT.interrupted,
@@ -351,7 +351,7 @@ export const COMMAND_ERRORS = {
 
 export type CommandErrorType = keyof typeof COMMAND_ERRORS;
 
-/** Exit codes of outcomes: by type, else by the outcome before the slash. */
+/** Exit codes of outcomes by type or, without an entry, by the outcome before the slash. */
 const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
   still_running: EXIT.stillRunning,
   'failed/moderation': EXIT.moderation,
@@ -377,7 +377,7 @@ const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
   rejected: EXIT.failed,
 };
 
-/** The one registry: every `error.type` with its exit code, in the order in which docs/errors.md lists them. */
+/** The registry of every `error.type` with its exit code, in the order of docs/errors.md. */
 export const ERROR_TYPES: readonly ErrorType[] = [
   ...FAILURE_TABLE.map(({ type, meaning, hint }) => ({ type, exitCode: outcomeExit(type), meaning, hint })),
   ...Object.entries<ErrorRow>(COMMAND_ERRORS).map(([type, [exitCode, meaning, hint]]) => ({
@@ -390,7 +390,7 @@ export const ERROR_TYPES: readonly ErrorType[] = [
 
 const BY_TYPE = new Map(ERROR_TYPES.map((row) => [row.type, row]));
 
-/** The entry for a type; an unknown type gets the entry for `unexpected`. */
+/** Returns a type's entry, or the entry for `unexpected` if the type is unknown. */
 export function errorType(type: string): ErrorType {
   return BY_TYPE.get(type) ?? (BY_TYPE.get('unexpected') as ErrorType);
 }

@@ -29,36 +29,36 @@ import { type CreateJournal } from 'temporal-media/stores';
 import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 
-/** Sources of a case. */
+/** The sources that a case is gathered from. */
 export interface CaseSource {
   readonly client: Client;
   /** Queue whose workers are queried if no workflow names another one. */
   readonly taskQueue: string;
-  /** The journal of this machine. @default only the workers' journal */
+  /** This machine's journal. @default only the workers' journal */
   readonly journal?: CreateJournal | undefined;
-  /** Whether the service may be queried for a task that no workflow polls: one GET. */
+  /** Whether the service may be queried, with one GET, for a task that no workflow polls. */
   readonly askService: boolean;
-  /** Whether a worker polls a queue; undefined if unknown. */
+  /** Whether a worker polls a queue. Undefined if unknown. */
   hasWorker(taskQueue: string): Promise<boolean | undefined>;
-  /** Link to a workflow in the web UI; undefined when no UI is known. */
+  /** Returns a web UI link to a workflow, or undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
 }
 
 export interface GatheredCase extends CaseFacts {
-  /** What could not be read, and why. */
+  /** Facts that could not be read, with the reasons. */
   readonly notes: readonly string[];
 }
 
-/** The outcome of the search; `unread`: histories that may name the id but cannot be read here. */
+/** The result of the search. `unread` counts histories that may name the id but are unreadable here. */
 export type Gathered = GatheredCase | { readonly unread: number };
 
 const QUERY_MS = 6_000;
-/** Maximum number of runs of one id to look at, newest first. */
+/** Maximum number of an id's runs to look at, newest first. */
 const MOST_LISTED = 50;
 
 /**
- * Collects what is known of an id: as a workflow id; then as a task id in the journal's index and in the histories that
- * visibility lists, as a creation key, and at the service. Starts only a look-up and creates nothing.
+ * Collects what is known about an id. Tries it as a workflow id, as a task id in the journal's index and in the histories
+ * that visibility lists, as a creation key, and at the service. Starts only lookups and creates nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();
@@ -96,7 +96,7 @@ class Gathering {
     this.hasWorker = await this.source.hasWorker(this.taskQueue);
   }
 
-  /** The queue whose worker can be queried; undefined if there is none. */
+  /** The queue whose worker can be queried. Undefined if there is none. */
   private get asked(): string | undefined {
     return this.hasWorker === false ? undefined : this.taskQueue;
   }
@@ -105,34 +105,33 @@ class Gathering {
     const known = await this.journal.task(taskId, this.asked);
     if (known === undefined) return undefined;
     const { found, others } = known;
-    if (others.length > 0) this.notes.push(`Tasks of this id are also known under ${others.join(', ')}.`);
+    if (others.length > 0)
+      this.notes.push(`Tasks with this id also exist under other accounts: ${others.join(', ')}.`);
     this.video = found.video;
     this.creationKey = found.creationKey;
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner === undefined && found.workflowId !== null)
-      this.notes.push(`The workflow ${found.workflowId} that created it is no longer on this server.`);
+      this.notes.push(`Workflow ${found.workflowId}, which created it, no longer exists on this server.`);
     return this.describe('journal', owner ?? null);
   }
 
   private async byVisibility(): Promise<Gathered | undefined> {
     const { found, searched, unread } = await searchHistories(this.source.client, this.id);
     if (found !== undefined) return this.describe('visibility', (await this.view(found.workflowId)) ?? null);
-    this.notes.push(
-      `Not found in the histories of the ${searched} newest video workflows of this namespace.`,
-    );
+    this.notes.push(`Not found in the histories of this namespace's ${searched} newest video workflows.`);
     return { unread };
   }
 
-  /** The journal keeps what was sent even if the server has lost the workflow. */
+  /** Looks up the id as a creation key. The journal records what was sent even if the server has lost the workflow. */
   private async byKey(): Promise<GatheredCase | undefined> {
     const found = await this.journal.key(this.id, this.asked);
     if (found === undefined) return undefined;
     this.creationKey = this.id;
-    // The key of a row, or of a call in the user's own workflow, is not a workflow id.
+    // The key of a row or of a call in the user's own workflow is not a workflow id.
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner !== undefined) return this.describe('journal', owner);
     this.notes.push(
-      `This server has no workflow ${this.id}, but the journal contains its key: the server may have been restored from an older copy. In that case restart the workers. The journal contains everything that was bought.`,
+      `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
     );
     const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
     return byTask ?? this.describe('journal', null);
@@ -146,7 +145,7 @@ class Gathering {
     return this.facts('service', { service: found.service });
   }
 
-  /** Adds decisions, the wait for the same task, its state or outcome, and the service's record when no workflow polls. */
+  /** Adds decisions, the task's later wait, its state or outcome, and the service's record if no workflow polls. */
   private async describe(foundBy: CaseFacts['foundBy'], first: ExecutionView | null): Promise<GatheredCase> {
     if (first !== null) await this.useQueue(first.taskQueue);
     let workflow = first;
@@ -201,7 +200,7 @@ class Gathering {
     return viewExecution(this.source.client, workflowId, (id) => this.source.workflowUrl(id));
   }
 
-  /** Executions that were started separately: not the runs that the newest one continues. */
+  /** Returns executions that were started separately, excluding the runs that the newest one continues. */
   private async earlierRuns({ workflowId, runId }: ExecutionView): Promise<string[]> {
     if (workflowId.includes("'")) return [];
     const query = `WorkflowId = '${workflowId}'`;
@@ -242,7 +241,9 @@ class Gathering {
     if (!mayBeDecided || key === undefined) return [];
     const found = await this.journal.decisions(key, this.asked);
     if (found === undefined)
-      this.notes.push('Whether a person has decided about it is unknown: no worker could be queried.');
+      this.notes.push(
+        'Whether a person has made a decision about it is unknown, because no worker could be queried.',
+      );
     return found ?? [];
   }
 
@@ -255,7 +256,7 @@ class Gathering {
     return (await this.journal.ask(this.video.taskId, this.asked, true))?.service ?? null;
   }
 
-  /** Why an open workflow makes no progress: its code fails, or no worker has the version to which it is pinned. */
+  /** Explains why an open workflow makes no progress: its code fails, or no worker has the version it is pinned to. */
   private async heldBy(workflow: ExecutionView | null): Promise<string | null> {
     if (workflow === null || !goesOn(workflow) || workflow.status === PAUSED) return null;
     const { client } = this.source;
@@ -280,13 +281,13 @@ class Gathering {
         this.notes.push(
           isUnreadable(error)
             ? unreadable('state')
-            : 'The state could not be read: no worker responded to the query in time.',
+            : 'The state could not be read, because no worker responded to the query in time.',
         );
         return null;
       });
   }
 
-  /** An image call has no state of its own: a note says whether it waits to be sent. */
+  /** Notes whether an image call is waiting to be sent, because image calls have no separate state. */
   private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
     if (workflow === null || !isImageCall(workflow) || !goesOn(workflow)) return;
     if (workflow.status === PAUSED || this.hasWorker === false) return;
@@ -297,7 +298,7 @@ class Gathering {
       },
     );
     for (const { why, until } of waits)
-      this.notes.push(`It waits to be sent until ${new Date(until).toISOString()}: ${why}`);
+      this.notes.push(`It is waiting to be sent until ${new Date(until).toISOString()}: ${why}`);
   }
 
   private async outcomeOf(workflow: ExecutionView | null): Promise<CaseFacts['outcome']> {
@@ -323,19 +324,19 @@ function estimateOf(outcome: CaseFacts['outcome']): Money | null {
   return estimate === null || currency === null ? null : { microUnits: estimate, currency };
 }
 
-/** Another codec, or external storage without its driver, in the SDK's words. */
+/** Whether an SDK error means that another codec or a storage driver is needed. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof ValueError || error instanceof ExternalStorageNotConfiguredError;
 }
 
 function unreadable(what: string): string {
-  return `The ${what} cannot be read here: a codec has encoded it, or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
+  return `The ${what} cannot be read here, because a codec has encoded it or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
 }
 
-/** Replaces the service's message. An empty field would suggest that the service had said nothing. */
-const NOT_SHOWN = '[not shown, because it may repeat the prompt; see the result of the workflow]';
+/** Replaces the service's message. An empty field would suggest that the service did not send one. */
+const NOT_SHOWN = "[not shown, because it may repeat the prompt; see the workflow's result]";
 
-/** Removes the service's message, which may repeat a prompt, from output meant for tickets; keeps kind and code. */
+/** Removes the service's message, which may repeat a prompt, from output meant for tickets. Keeps kind and code. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
   return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };

@@ -17,7 +17,7 @@ function signals(): readonly NodeJS.Signals[] {
   return hasTerminal ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 }
 
-/** Catches the first interruption; a second signal has its default effect. */
+/** Catches the first interruption. A second signal has its default effect. */
 export function onInterruption(): Interruption {
   let stop: () => void = () => undefined;
   const happened = new Promise<void>((resolve) => {
@@ -35,18 +35,18 @@ export function onInterruption(): Interruption {
     };
     for (const signal of caught) process.on(signal, handler);
     if (attached) process.on('disconnect', handler);
-    // The parent asked the process to exit before it could listen.
+    // The parent disconnected before this process could listen.
     if (attached && !process.connected) handler();
   });
   return { happened, dispose: () => stop() };
 }
 
-/** Interval in milliseconds at which a process that npm started checks that npm is still running. */
+/** How often a process that npm started checks whether npm is still running, in milliseconds. */
 const PARENT_CHECK_MS = 500;
 
 /**
- * npx and `npm run` exit on SIGTERM without passing it on, so the process that they started would keep running. The
- * exit of any other parent is ignored: a background command is meant to outlive its shell.
+ * npx and `npm run` exit on SIGTERM without passing it on, so the process they started would keep running. The exit of any
+ * other parent is ignored, because a background command is meant to outlive its shell.
  */
 function watchNpm(gone: () => void): NodeJS.Timeout | undefined {
   if (!process.env['npm_command']) return undefined;

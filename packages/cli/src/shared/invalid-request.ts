@@ -3,25 +3,25 @@ import { validateRawFields, validateRequest } from 'temporal-media/internal/doma
 import { badInput } from './errors';
 import { shellWord } from './text';
 
-/** Validates everything that needs no live model configuration, before anything starts. @throws CliError */
+/** Validates everything that does not need a live model configuration, before anything starts. @throws CliError */
 export function refuseInvalidCall(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
   refuseIssues([...validateRequest(paid), ...fields], paid);
 }
 
-/** @throws CliError when there is an issue: names each option, and where to find its allowed values */
+/** @throws CliError if there are issues, with each option and where to find its allowed values */
 export function refuseIssues(issues: readonly ValidationIssue[], { operation, request }: PaidRequest): void {
   if (issues.length === 0) return;
   const aboutModel = issues.some(({ field }) => field === 'model');
   const command = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
   const models = aboutModel
     ? '`temporal-media models` lists the models'
-    : `\`temporal-media models show ${shellWord(request.model)}\` shows what the model takes`;
-  const hint = `Nothing was sent. ${models}; \`temporal-media ${command} --help\` explains the options.`;
+    : `\`temporal-media models show ${shellWord(request.model)}\` shows what the model accepts`;
+  const hint = `Nothing was sent. ${models}, and \`temporal-media ${command} --help\` explains the options.`;
   throw badInput(issues.map(byOption), hint);
 }
 
-/** The option that fills each field of a request. */
+/** The option for each request field. */
 const OPTIONS: { readonly [field: string]: string } = {
   durationSeconds: '--duration',
   aspectRatio: '--aspect-ratio',
@@ -39,8 +39,8 @@ const OPTIONS: { readonly [field: string]: string } = {
 };
 
 /**
- * Words a domain issue for the command line: `--duration (durationSeconds) must be …`. The field of the request stays
- * in the message, because scripts search for it.
+ * Rephrases a domain issue for the command line: `--duration (durationSeconds) must be …`. The message keeps the request
+ * field, because scripts search for it.
  */
 export function byOption(issue: ValidationIssue): ValidationIssue {
   const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';

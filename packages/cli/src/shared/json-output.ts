@@ -7,14 +7,14 @@ import {
 } from 'temporal-media';
 
 /**
- * What commands print with `-o json` and `-o jsonl`, except for the domain's types. `schema` publishes these types with
- * their comments (ADR 21).
+ * Types of the `-o json` and `-o jsonl` output, except the domain's types. `schema` publishes these types with their
+ * comments (ADR 21).
  */
 
-/** The one object that stdout holds with `-o json`. */
+/** The object on stdout with `-o json`. */
 export interface Reply {
   readonly ok: boolean;
-  /** The result of the command; for a paid command its outcome with `workflowId` and `files`. */
+  /** The command's result. For a paid command, its outcome with `workflowId` and `files`. */
   readonly data?: object;
   readonly error?: FailureReply;
 }
@@ -32,30 +32,30 @@ export interface FailureReply {
 export interface StartedWorkflow {
   readonly workflowId: string;
   readonly runId: string;
-  /** False when it was attached to. */
+  /** False if the command attached to an existing workflow. */
   readonly isNew: boolean;
-  /** Link into the web UI. */
+  /** Web UI link. */
   readonly url?: string;
 }
 
 /** JSON data about a workflow that the command stopped waiting for. It has no outcome yet. */
 export interface LeftRunning extends StartedWorkflow {
-  /** The last state that was read; null if none was, and for image calls. */
+  /** The last known state. Null if unknown, and for image calls. */
   readonly state: VideoState | null;
 }
 
 /** A plan that is only displayed, without the artifacts that contain its pages and issues. */
 export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 
-/** Where a command's model configuration comes from. */
+/** The source of a command's model configuration. */
 export interface ModelsOrigin {
-  /** `environment`: MEDIA_MODELS. `dev`: the sandbox of the `dev` that runs on this data directory. */
+  /** `environment`: MEDIA_MODELS. `dev`: the sandbox of a running `dev` with this data directory. */
   readonly origin: 'environment' | 'dev' | 'none';
-  /** The credential that the configuration applies to: the one that was named, else MEDIA_CREDENTIAL. */
+  /** The credential that the configuration applies to: the requested one, or MEDIA_CREDENTIAL. */
   readonly account: string;
-  /** A path or an address without user-info and query; null without a configuration. */
+  /** A path, or a URL without user info and query. Null without a configuration. */
   readonly location: string | null;
-  /** First 12 hex digits of the SHA-256 of the document; null without one. */
+  /** First 12 hex digits of the document's SHA-256. Null without a document. */
   readonly fingerprint: string | null;
   /** How a model without an entry is treated. */
   readonly unknownModels: 'allow' | 'refuse';
@@ -65,7 +65,7 @@ export interface ModelsOrigin {
 export interface CampaignEstimate {
   readonly dryRun: true;
   readonly plan: ShownPlan;
-  /** The most that it may cost with all retries, never more than the budget; null means unknown. */
+  /** Maximum cost including retries, capped at the budget. Null means unknown. */
   readonly most: Money | null;
   /** The model configuration that the rows were validated against. */
   readonly source: ModelsOrigin;
@@ -99,7 +99,7 @@ export interface CampaignLine extends Line<'campaign'> {
   readonly state: CampaignState;
 }
 
-/** A row of a manifest is not valid. */
+/** A manifest row is invalid. */
 export interface IssueLine extends Line<'issue'>, ManifestIssue {}
 
 /** `doctor` has finished a check. */
@@ -110,23 +110,23 @@ export interface CheckLine extends Line<'check'> {
   readonly remedy?: string;
   readonly errorType?: string;
   readonly dependsOn?: string;
-  /** The same for each account of the worker; only for the check `service`. */
+  /** The same for each of the worker's accounts. Only for the check `service`. */
   readonly accounts?: readonly AccountCheck[];
 }
 
-/** What a check found about one account. */
+/** A check's finding about one account. */
 export interface AccountCheck {
-  /** Credential and digest of the base address. */
+  /** Credential and base URL digest. */
   readonly account: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;
   readonly remedy?: string;
 }
 
-/** The answer, always the last line. */
+/** The command's answer, always on the last line. */
 export interface ResultLine extends Line<'result'>, Reply {}
 
-/** One line on stdout with `-o jsonl`: events as they occur, `result` last. */
+/** A line on stdout with `-o jsonl`. Events are printed as they occur, and `result` comes last. */
 export type OutputLine =
   | StartedLine
   | WatchingLine

@@ -11,14 +11,14 @@ describe('the commands that settle a call of unknown fate', () => {
   it('[C7.10] never say of lost results that nothing was accepted or that they cost nothing', () => {
     const text = decisionLines({ ...call, isPaid: true, fetchable: false }).join('\n');
     expect(text).not.toMatch(/nothing was accepted|costs nothing/);
-    expect(text).toMatch(/stays paid/);
+    expect(text).toMatch(/still pay for it/);
     expect(text).toMatch(/in addition to the paid call/);
   });
 
   it('[C7.10] say first of paid results that can still be had that the same id fetches them and sends nothing', () => {
     const [first, second] = decisionLines({ ...call, isPaid: true, fetchable: true });
-    expect(first).toMatch(/is paid; only its results are lost/);
-    expect(second).toMatch(/same id: the results are fetched .* Nothing is sent/);
+    expect(first).toMatch(/is paid, but its results are lost/);
+    expect(second).toMatch(/same id\. .* the results are fetched and nothing is sent/);
     expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(
       /fetched|fate|task/,
     );

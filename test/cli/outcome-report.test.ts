@@ -26,12 +26,12 @@ describe('what people read of a refusal', () => {
     [{ code: null, message: 'no such size' }, undefined, 'no such size'],
     [{ code: 'bad_seconds', message: null }, 400, '(code bad_seconds, HTTP 400)'],
   ])('holds the words of the service itself: %j', (error, httpStatus, said) => {
-    expect(refused(error, httpStatus).lines).toContain(`the service said: ${said}`);
+    expect(refused(error, httpStatus).lines).toContain(`service message: ${said}`);
   });
 
   it('says nothing in the name of a service that said nothing', () => {
     const { lines } = refused({ code: null, message: null });
-    expect(lines.join('\n')).not.toContain('the service said');
+    expect(lines.join('\n')).not.toContain('service message');
   });
 
   it('names no field in its hint where none is named', () => {

@@ -20,7 +20,7 @@ describe('colours', () => {
   test.each([
     ['a terminal has them', 'auto', {}, terminal, red],
     ['a pipe has none', 'auto', {}, {}, 'x'],
-    ['NO_COLOR turns them off', 'auto', { NO_COLOR: '1' }, terminal, 'x'],
+    ['NO_COLOR also turns them off', 'auto', { NO_COLOR: '1' }, terminal, 'x'],
     ['an empty NO_COLOR says nothing', 'auto', { NO_COLOR: '' }, terminal, red],
     ['--color wins over NO_COLOR', 'always', { NO_COLOR: '1' }, {}, red],
     ['never', 'never', {}, terminal, 'x'],

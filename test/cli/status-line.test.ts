@@ -36,14 +36,14 @@ describe('statusLine', () => {
   test('a create that was refused before says which try it is', () => {
     const creating: VideoState = { ...watching, phase: 'creating', taskId: null, video: null, watch: null };
     expect(statusLine({ ...creating, sends: 0 })).toBe('creating');
-    expect(statusLine({ ...creating, sends: 2 })).toBe('creating, try 3');
+    expect(statusLine({ ...creating, sends: 2 })).toBe('creating, attempt 3');
   });
 
   test('a download says until when the service keeps the result, where it told', () => {
     const expiresAt = '2027-01-15T08:00:00.000Z';
     const kept = { lastStatus: 'completed', lastChangeAt: null, lastPollAt: null, polls: 2, expiresAt };
     expect(statusLine({ ...watching, phase: 'downloading', watch: kept })).toMatch(
-      /: downloading, kept by the service until 2027-01-15T08:00:00\.000Z$/,
+      /: downloading, available at the service until 2027-01-15T08:00:00\.000Z$/,
     );
     expect(statusLine({ ...watching, phase: 'downloading' })).toMatch(/: downloading$/);
   });

@@ -41,7 +41,7 @@ describe('what people read of a call that has ended', () => {
       expect.arrayContaining([
         'Outcome:     rejected/quota',
         'Reason:      The service refused the request.',
-        'Reason:      the service said: (code no_balance, HTTP 402)',
+        'Reason:      service message: (code no_balance, HTTP 402)',
         `Not before:  ${notBefore}`,
       ]),
     );

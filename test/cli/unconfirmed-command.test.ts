@@ -49,7 +49,7 @@ describe('unconfirmed, orphans and journal', () => {
     expect(ended.stderr).toMatch(
       new RegExp(`temporal-media unconfirmed declare-lost --reason WHY --send=\\S+ ${id}`),
     );
-    expect(ended.stderr).toMatch(/resubmit --reason WHY .*\n +send once more; costs an estimated \d/);
+    expect(ended.stderr).toMatch(/resubmit --reason WHY .*\n +send it again; costs an estimated \d/);
     expect(ended.stderr).not.toMatch(/temporal-media video|run (?:it|the same command) again|try again/i);
 
     const listed = await json('unconfirmed');

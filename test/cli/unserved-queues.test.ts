@@ -41,7 +41,7 @@ describe('what nobody serves is said at once', () => {
     const id = bench.server.uniqueId('waits');
     const { code, stderr } = await runJson([...video, '--id', id, '--detach'], env);
     expect(code).toBe(0);
-    expect(stderr).toContain(`none serves ${queue}/create, ${queue}/poll, ${queue}/download`);
+    expect(stderr).toContain(`none is polling ${queue}/create, ${queue}/poll, ${queue}/download`);
     await bench.server.client.workflow.getHandle(id).terminate();
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);
@@ -65,9 +65,7 @@ describe('what nobody serves is said at once', () => {
       const id = bench.server.uniqueId('lacking');
       const waiting = startCli([...video, '--id', id], env);
       const line = await waiting.untilLine('stderr', /no such function is exported/);
-      expect(line).toMatch(
-        /the workflow's code fails at attempt \d+: .*'generateVideo'.* add a MediaPlugin/,
-      );
+      expect(line).toMatch(/the workflow's code fails at attempt \d+: .*'generateVideo'.* add a MediaPlugin/);
       waiting.child.kill('SIGINT');
       await waiting.ended;
       const { reply } = await runJson(['status', id], env);

@@ -118,7 +118,7 @@ describe('temporal-media without any server', () => {
   test('a file is validated by its bytes and not by its name', async () => {
     const { code, reply } = await runJson([...edit, '--image', path.join(dir, 'fake.png')], env);
     expect(code).toBe(65);
-    expect(reply.error?.message).toContain('is not an image, a video or audio by its content');
+    expect(reply.error?.message).toContain('is not an image, a video or audio');
   });
 
   test('a value that looks like an output option is a value', async () => {

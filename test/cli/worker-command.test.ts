@@ -49,7 +49,7 @@ describe('temporal-media worker', () => {
     const args = ['image', '--model', 'image-2', '--prompt', 'x', '--id', id, '--detach'];
     const { code, stderr } = await runJson(args, env);
     expect(code).toBe(0);
-    expect(stderr).toContain(`no worker serves the task queue ${env['MEDIA_TASK_QUEUE']}`);
+    expect(stderr).toContain(`no worker is polling task queue ${env['MEDIA_TASK_QUEUE']}`);
     await bench.server.client.workflow.getHandle(id).terminate();
   });
 

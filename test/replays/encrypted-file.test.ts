@@ -76,7 +76,7 @@ describe('replay of an encrypted history file', () => {
     ]) {
       const { code, reply } = await runJson(args, env);
       expect([code, reply.error?.type]).toEqual([73, 'cannot_write']);
-      expect(reply.error?.hint).toBe('Create its folder, or name another file.');
+      expect(reply.error?.hint).toBe('Create its folder, or pass another file name.');
     }
   });
 

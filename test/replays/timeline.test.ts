@@ -119,7 +119,7 @@ describe('replay tells what happened', () => {
     const again = await runJson(['replay', id, '--whatif'], bench.clientEnv);
     expect([again.code, again.reply.data]).toMatchObject([
       0,
-      { outcome: { local: 'completed' }, notPlayed: ['the reset of the workflow'] },
+      { outcome: { local: 'completed' }, notPlayed: ["the workflow's reset"] },
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('replay --whatif', () => {
     const file = path.join(dir, 'incident.test.ts');
     const { code, data, stderr } = await whatif(INCIDENT, '--save-test', file);
     expect(stderr).toContain('ts-jest, @swc/jest');
-    expect(stderr).toContain('name a file that ends in .js');
+    expect(stderr).toContain('pass a file name that ends in .js');
     expect([code, data?.outcome]).toEqual([
       0,
       { original: 'content_unavailable/expired', local: 'content_unavailable/expired', same: true },
@@ -77,7 +77,7 @@ describe('replay --whatif', () => {
     const own = { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
     const passed = await runWrittenTest(file, own);
     expect(passed.said).toContain('✓ the outcome is content_unavailable/expired');
-    expect(text).toContain('Needs jest with a transformer of TypeScript (ts-jest, @swc/jest');
+    expect(text).toContain('Requires Jest with a TypeScript transformer (such as ts-jest or @swc/jest');
     expect(passed.code).toBe(0);
     // The file does not expire any more: the test notices.
     const without = text.replace(/^.*type: 'expired'.*\n/m, '');
@@ -94,7 +94,7 @@ describe('replay --whatif', () => {
     expect(await runJson(['history', 'export', INCIDENT, redacted, '--redact'])).toMatchObject({ code: 0 });
     const { code, data } = await whatif(redacted);
     expect([code, data?.outcome.local]).toEqual([0, 'content_unavailable/expired']);
-    expect(data?.notPlayed).toEqual([expect.stringContaining('it is played with open-canvas')]);
+    expect(data?.notPlayed).toEqual([expect.stringContaining('open-canvas is used instead')]);
   });
 
   test('an image; the test that it writes, in JavaScript', async () => {
@@ -114,10 +114,10 @@ describe('replay --whatif', () => {
       env,
     );
     expect(code).toBe(5);
-    expect(stdout).toContain('not played  a request that was refused before it was sent (invalid_request)');
-    expect(stdout).toContain('another outcome  rejected/invalid_request in the history, completed here');
+    expect(stdout).toContain('not played  a request that was rejected before it was sent (invalid_request)');
+    expect(stdout).toContain('different outcome  rejected/invalid_request in the history, completed here');
     expect(stdout.match(/Where the time went/g)).toHaveLength(2);
-    expect(stderr).toContain('No request goes to another host, and none of your keys is used');
+    expect(stderr).toContain('Nothing is sent to another host, and your keys are not used');
     expect(connections).toBe(0);
   });
 
@@ -138,7 +138,7 @@ describe('replay --whatif', () => {
     const there = path.join(dir, 'there.test.ts');
     await writeFile(there, 'mine');
     expect((await whatif(completed, '--save-test', there)).error?.message).toContain(
-      'Nothing is overwritten',
+      'Nothing was overwritten',
     );
     expect(await readFile(there, 'utf8')).toBe('mine');
     expect((await whatif(completed, '--save-test', path.join(dir, 'x.py'))).error?.message).toContain('.py');

@@ -55,7 +55,7 @@ describe('the faults that a history shows', () => {
         { operation: 'poll', action: { type: 'record', patch: { status: 'in_progress' } } },
       ],
       decisions: ['adopt'],
-      notPlayed: ['a decision that was refused'],
+      notPlayed: ['a decision that was rejected'],
     });
     expect(scenarioOfGolden('generateVideo.resubmitted-by-update')).toMatchObject({
       faults: [{ action: { type: 'status', status: 502 } }, {}],
@@ -94,13 +94,13 @@ describe('the faults that a history shows', () => {
   it('names what is no fault of the service', () => {
     expect(scenarioOfGolden('generateVideo.completed-after-lost-worker').notPlayed).toEqual([
       'a create without an answer (heartbeat timeout)',
-      'what the journal, or the task records of the service, proved about a create',
+      "what the journal or the service's task records proved about a create",
     ]);
     expect(scenarioOfGolden('generateVideo.rejected-by-workflow').notPlayed).toEqual([
-      'a request that was refused before it was sent',
+      'a request that was rejected before it was sent',
     ]);
     expect(scenarioOfGolden('generateVideo.completed-shared').notPlayed).toEqual([
-      'the polls of a watcher: its own history has the failed ones',
+      "a watcher's polls: failed polls are in the watcher's history",
     ]);
   });
 
@@ -205,12 +205,12 @@ describe('the request of the local run', () => {
     expect(localRequest(withModel('cine-1', facts), 'generateVideo')).toEqual({
       workflow: 'generateVideo',
       request: { model: 'cine-1', prompt: LOCAL_PROMPT, resolution: '480p' },
-      notPlayed: ['a duration of 7 s', 'the references of the request'],
+      notPlayed: ['a duration of 7 s', "the request's references"],
     });
     expect(localRequest(withModel('film-9', { ...facts, references: 0 }), 'generateVideo')).toEqual({
       workflow: 'generateVideo',
       request: { model: 'open-canvas', prompt: LOCAL_PROMPT, durationSeconds: 7, resolution: '480p' },
-      notPlayed: ['the model film-9: it is played with open-canvas'],
+      notPlayed: ['the model film-9: open-canvas is used instead'],
     });
   });
 });

@@ -25,7 +25,7 @@ describe('a written test', () => {
     ).not.toThrow();
     expect(text).toContain("executeUpdate('adopt', {");
     expect(text).toContain("expect(await started.result()).toMatchObject({ outcome: 'completed' });");
-    expect(text).toContain('// Not played: a decision that was refused.');
+    expect(text).toContain('// Not played: a decision that was rejected.');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
   });
 

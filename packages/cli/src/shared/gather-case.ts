@@ -219,7 +219,7 @@ class Gathering {
     return others.map((one) => one.runId);
   }
 
-  /** The running wait for the task, or a wait that ended after the workflow. */
+  /** Returns the task's running wait, or a wait that ended after the workflow. */
   private async waitAfter(first: ExecutionView | null): Promise<ExecutionView | undefined> {
     const { video } = this;
     if (video === null || goesOn(first)) return undefined;

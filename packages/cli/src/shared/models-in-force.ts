@@ -13,12 +13,12 @@ import { refuseIssues } from './invalid-request';
 import { type ModelsOrigin } from './json-output';
 import { shownLocation } from './text';
 
-/** A paid call that the model configuration known here accepts. */
+/** A paid call that is valid according to the known model configuration. */
 export interface ValidatedCall {
-  /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
+  /** `unlisted`: the model has no entry, so values were not validated and only safe fields are allowed. */
   readonly model: 'entry' | 'unlisted';
   readonly entry: ModelEntry | undefined;
-  /** Calculated with the entry's price rule; null is unknown, never free. */
+  /** Calculated with the entry's price rule. Null means unknown, never free. */
   readonly estimate: Money | null;
   readonly source: ModelsOrigin;
 }
@@ -31,8 +31,8 @@ export interface CallPlace {
 }
 
 /**
- * Validates a call the way a worker with this model configuration would before sending it. Nothing is sent or started.
- * @throws CliError for a call that the worker would refuse, and `models_unavailable`
+ * Validates a call as a worker with this model configuration would before sending it. Sends and starts nothing.
+ * @throws CliError for a call that the worker would reject, and `models_unavailable`
  */
 export async function validateCall(
   paid: PaidRequest,
@@ -68,13 +68,13 @@ export interface ModelsInForce {
   readonly source: ModelSource;
   readonly entries: readonly ModelEntry[];
   readonly origin: ModelsOrigin;
-  /** The configuration of another account of MEDIA_ACCOUNTS; the default one if the account has none. */
+  /** Returns the configuration of another account in MEDIA_ACCOUNTS, or the default one if it has none. */
   readonly sourceOf: (account: string) => ModelSource;
 }
 
 const READ_MS = 5_000;
 
-/** Nothing that a worker might allow is refused here. */
+/** Accepts everything, because a worker might allow it. */
 const NOT_KNOWN_HERE: ModelSource = {
   lookup: () => Promise.resolve({ found: 'not_known_here' }),
   all: () => Promise.resolve(undefined),
@@ -82,9 +82,9 @@ const NOT_KNOWN_HERE: ModelSource = {
 };
 
 /**
- * Reads the model configuration that the worker uses, if this machine knows it: MEDIA_MODELS, else the sandbox of the
- * `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
- * @param account whose configuration to read. @default the account for calls that name none
+ * Reads the worker's model configuration, if this machine knows it, from MEDIA_MODELS or from the sandbox of the `dev`
+ * that commands use. Does not need a Temporal server. @throws CliError `models_unavailable`
+ * @param account whose configuration to read. @default the account of calls that do not name one
  */
 export async function modelsInForce(
   all: MediaConfig,
@@ -113,7 +113,7 @@ export async function modelsInForce(
   };
 }
 
-/** The `dev` on the data directory, unless the environment names another server or queue. */
+/** Returns the `dev` with the data directory, unless the environment names another server or queue. */
 export async function devInUse(
   { dataDir }: MediaConfig,
   env: NodeJS.ProcessEnv,

@@ -17,7 +17,7 @@ import { statusLine } from './report';
 import { commandFor } from './text';
 
 interface OutcomeReport {
-  /** True for `completed` and `still_running`: both are successes (C3.4). */
+  /** True for `completed` and `still_running`, which are both successes (C3.4). */
   readonly ok: boolean;
   readonly exitCode: ExitCode;
   readonly error?: FailureReply;
@@ -25,7 +25,7 @@ interface OutcomeReport {
   readonly lines: readonly string[];
 }
 
-/** How an outcome is reported; type and hint come from the failure table. */
+/** Returns how to report an outcome, with type and hint from the failure table. */
 export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeReport {
   const row = failureRow(outcome);
   if (row === undefined) return { ok: true, exitCode: EXIT.done, lines: completedLines(outcome) };
@@ -43,7 +43,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
-/** One sentence about an outcome: its own message, or the meaning of its failure type if it has none. */
+/** Returns one sentence about an outcome: its message, or the meaning of its failure type. */
 export function outcomeMessage(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':
@@ -85,7 +85,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   return {
     creationKey: outcome.creationKey,
     sendId: outcome.outcome === 'unconfirmed' ? outcome.evidence.sendId : null,
-    // The evidence names no operation, but only a video create has a reference mode.
+    // The evidence does not name the operation, but only a video create has a reference mode.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
     isPaid: outcome.outcome === 'results_lost',
@@ -93,7 +93,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   };
 }
 
-/** The facts that a person needs to act: the task, the evidence, the money. */
+/** Returns the facts that a person needs to act: the task, the evidence, the money. */
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
@@ -109,7 +109,7 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return lines;
 }
 
-/** The service's message, code and HTTP status for a refusal or failure, if it sent any. */
+/** Returns the service's message, code and HTTP status for a rejection or failure, if any. */
 export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (!('error' in outcome) || outcome.error === undefined) return [];
   const { error } = outcome;
@@ -117,10 +117,10 @@ export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const code = error.code === null ? [] : [`code ${error.code}`];
   const facts = [...code, ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`])].join(', ');
   const words = [...(error.message === null ? [] : [error.message]), ...(facts === '' ? [] : [`(${facts})`])];
-  return words.length === 0 ? [] : [`the service said: ${words.join(' ')}`];
+  return words.length === 0 ? [] : [`service message: ${words.join(' ')}`];
 }
 
-/** Ends a command with an outcome: prints text, paths of saved files and the JSON object, and sets the exit code. */
+/** Prints an outcome as text, paths of saved files and the JSON object, and sets the exit code. */
 export function answerOutcome(
   context: CommandContext,
   outcome: VideoOutcome | ImageOutcome,
@@ -137,7 +137,7 @@ export function answerOutcome(
   else report.fail(error, data);
 }
 
-/** Ends a command whose `--wait-for` expired before the workflow ended. This is a success, like `still_running`. */
+/** Reports that `--wait-for` expired before the workflow ended, which is a success like `still_running`. */
 export function answerLeft(context: CommandContext, left: LeftRunning, resumeHint: string): void {
   const { report } = context;
   const doing = left.state === null ? undefined : statusLine(left.state);

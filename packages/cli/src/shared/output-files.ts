@@ -43,7 +43,7 @@ export interface SavedResults {
 
 /**
  * Copies an outcome's results and a sidecar out of the store. Each file is written completely or not at all, and never
- * over other content. Saving the same outcome again finds its own files. @throws CliError
+ * overwrites different content. Saving the same outcome again finds the existing files. @throws CliError
  */
 export async function saveResults(store: ArtifactStore, results: ResultsToSave): Promise<SavedResults> {
   const { outcome, directory } = results;
@@ -88,7 +88,7 @@ async function saveImages(
   return { files, sidecarFile: await saveArtifact(store, sidecar, resultPath(directory, name, sidecar)) };
 }
 
-/** Creates the result directory before anything is paid for. @throws CliError when nothing can be written there */
+/** Creates the output directory before anything is paid for. @throws CliError when it is not writable */
 export async function prepareOut(out: string): Promise<string> {
   const directory = resolve(out);
   try {
@@ -97,16 +97,16 @@ export async function prepareOut(out: string): Promise<string> {
     return directory;
   } catch (error) {
     const code = systemCode(error);
-    throw new CliError('cannot_write', `--out: ${directory} cannot be written (${code}).`);
+    throw new CliError('cannot_write', `--out: ${directory} is not writable (${code}).`);
   }
 }
 
-/** The path for a result's artifact: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
+/** Returns the path for a result's artifact: `NAME.mp4`, or `NAME-1.png`, … for numbered results. */
 export function resultPath(directory: string, name: string, ref: ArtifactRef, number?: number): string {
   return join(directory, `${name}${number === undefined ? '' : `-${number}`}.${extensionOf(ref.mediaType)}`);
 }
 
-/** Copies an artifact out of the store: completely or not at all, never over other content. @throws CliError */
+/** Copies an artifact out of the store, completely or not at all, without overwriting different content. @throws CliError */
 export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path: string): Promise<string> {
   try {
     await store.fetchTo(ref, path);
@@ -139,10 +139,11 @@ export async function writeNamedFile(
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST')
-      throw new CliError('cannot_write', `${what}: ${file} already exists. Nothing is overwritten.`, {
-        hint: 'Name another file, or remove this one.',
+      throw new CliError('cannot_write', `${what}: ${file} already exists. Nothing was overwritten.`, {
+        hint: 'Pass another file name, or remove this file.',
       });
-    const hint = code === 'ENOENT' ? 'Create its folder, or name another file.' : 'Name another file.';
-    throw new CliError('cannot_write', `${what}: ${file} cannot be written (${code}).`, { hint });
+    const hint =
+      code === 'ENOENT' ? 'Create its folder, or pass another file name.' : 'Pass another file name.';
+    throw new CliError('cannot_write', `${what}: ${file} is not writable (${code}).`, { hint });
   }
 }

@@ -32,7 +32,7 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly again?: boolean;
 }
 
-/** The options shared by every command that starts a paid workflow. */
+/** Returns the start options shared by every command that starts a paid workflow. */
 export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
   return {
     ...given({ account }),
@@ -41,18 +41,18 @@ export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again
   };
 }
 
-/** Adds the options that control what a paid command may spend. */
+/** Adds the options that limit a paid command's spending. */
 export function withSpendOptions(command: Command): Command {
   return command
     .option('--dry-run', 'show the request and the estimate; sends nothing and needs no server')
     .option(
       '--max-spend <amount>',
-      'ask before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
+      'confirm before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
     )
-    .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown')
+    .option('-y, --yes', 'accept a cost that is above --max-spend or unknown')
     .option(
       '--again',
-      'send a request that was refused under this id before, or is unconfirmed under another',
+      'send a request that was rejected before under this id, or that is unconfirmed under another id',
     );
 }
 
@@ -64,32 +64,32 @@ export interface DecideOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** Adds the options that say which call the decision is about, who makes it, and why. */
+/** Adds the options for who makes a decision, why, and about which send. */
 export function withDecisionOptions(command: Command): Command {
   return withCommonOptions(
     command
-      .requiredOption('--reason <text>', 'why; kept in the journal')
-      .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)')
+      .requiredOption('--reason <text>', 'reason for the decision, recorded in the journal')
+      .option('--by <name>', 'person who decides, recorded in the journal (default: current user)')
       .option(
         '--send <id>',
-        'the send that was checked, as its evidence names it (default: the current send of unknown fate)',
+        'id of the send that was checked, from its evidence (default: the current unconfirmed send)',
       ),
   );
 }
 
 /** Help text about money, for every paid command. */
 export const SPEND_HELP = `
-Estimates come from the price rules of the model configuration (see \`temporal-media models\`); without a rule they are
-unknown, never 0. With --max-spend, a start whose estimate is higher or unknown asks at a terminal, also for an id that
-was bought before; without a terminal it ends with exit code 6.
-While the same request is unconfirmed under another id, nothing is sent (exit code 7): settle that one first
-(\`temporal-media unconfirmed\`), or pass --again. A request that the service refused is sent again under its id once it
-is corrected, or unchanged with --again.
+Estimates come from the model configuration's price rules (see \`temporal-media models\`). Without a rule, the estimate is
+unknown, never 0. With --max-spend, a start whose estimate is higher or unknown prompts for confirmation, even for an id
+that was already bought. Without a terminal, the command exits with code 6.
+While the same request is unconfirmed under another id, nothing is sent (exit code 7). Settle that call first
+(\`temporal-media unconfirmed\`), or pass --again. If the service rejected a request, you can send it again under the same id
+after correcting it, or unchanged with --again.
 `;
 
 const LONGEST_ID = 200;
 
-/** The given id, or a new one: it is the workflow id, the creation key and the name of the files. @throws CliError */
+/** Returns the given id or a new one. It is the workflow id, the creation key and the file name. @throws CliError */
 export function idOf(given: string | undefined, kind: string): string {
   if (given === undefined) return `${kind}-${randomUUID()}`;
   // eslint-disable-next-line no-control-regex
@@ -103,13 +103,13 @@ export function waitForOf(text: string | undefined): DurationInput | undefined {
   if (text === undefined) return undefined;
   if (durationOf(text) !== undefined) return text;
   throw badInput([
-    { field: '--wait-for', message: 'must be a duration with its unit, such as 90s, 15m, 2h or 3d.' },
+    { field: '--wait-for', message: 'must be a duration with a unit, such as 90s, 15m, 2h or 3d.' },
   ]);
 }
 
-/** Text of the option `--polling`. */
+/** Help text for `--polling`. */
 export const POLLING_HELP =
-  'who polls: own (its workflow) or shared (one workflow for many videos); default: MEDIA_POLLING of the worker, else own';
+  "who polls: own (the video's workflow) or shared (one workflow for many videos); default: the worker's MEDIA_POLLING, or own";
 
 /** @throws CliError for any other word */
 export function pollingOf(text: string | undefined): PollingMode | undefined {
@@ -117,25 +117,25 @@ export function pollingOf(text: string | undefined): PollingMode | undefined {
   throw badInput([{ field: '--polling', message: 'must be own or shared.', allowed: ['own', 'shared'] }]);
 }
 
-/** A duration in milliseconds. */
+/** Converts a duration to milliseconds. */
 export function waitMsOf(waitFor: DurationInput | undefined): number | undefined {
   return waitFor === undefined ? undefined : durationOf(String(waitFor));
 }
 
-/** Converts text to a number or NaN; the domain's rules validate it. */
+/** Converts text to a number or NaN. The domain's rules validate it. */
 export function numberOption(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
 }
 
-/** Reads `--field NAME=VALUE`: a JSON value is sent as JSON, any other as text. @throws CliError */
+/** Reads `--field NAME=VALUE`. JSON values are sent as JSON, all others as text. @throws CliError */
 export function readFields(values: readonly string[] = []): { [name: string]: JsonValue } | undefined {
   if (values.length === 0) return undefined;
   const fields = new Map<string, JsonValue>();
   for (const value of values) {
     const equals = value.indexOf('=');
-    if (equals < 1) throw badInput([{ field: '--field', message: 'A field has the form NAME=VALUE.' }]);
+    if (equals < 1) throw badInput([{ field: '--field', message: 'must have the form NAME=VALUE.' }]);
     const name = value.slice(0, equals);
-    if (fields.has(name)) throw badInput([{ field: '--field', message: `${name} is given twice.` }]);
+    if (fields.has(name)) throw badInput([{ field: '--field', message: `must not set ${name} twice.` }]);
     fields.set(name, jsonOrText(value.slice(equals + 1)));
   }
   return Object.fromEntries(fields);
@@ -150,7 +150,7 @@ function jsonOrText(text: string): JsonValue {
   }
 }
 
-/** Milliseconds of a duration with its unit, such as 90s or 3d; undefined for anything else. */
+/** Converts a duration with a unit, such as 90s or 3d, to milliseconds. Undefined for any other text. */
 export function durationOf(text: string): number | undefined {
   return /[a-z]/i.test(text) ? milliseconds(text) : undefined;
 }
@@ -159,9 +159,9 @@ export function durationOf(text: string): number | undefined {
 type InputStore = Pick<ArtifactStore, 'putStream'>;
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
-const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
+const FORM = 'must have the form KIND=FILE_OR_URL or KIND:FIELD=FILE_OR_URL.';
 
-/** Reads `--reference` values: files are stored by hash, URLs are kept unchanged. @throws CliError */
+/** Reads `--reference` values. Stores files by hash and keeps URLs unchanged. @throws CliError */
 export async function readReferenceOptions(
   store: InputStore,
   values: readonly string[],
@@ -179,8 +179,8 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
 }
 
 /**
- * Reads one file or URL of the user. A file whose bytes are not an image, video or audio is refused, so that a request
- * cannot send arbitrary files from this machine to the service.
+ * Reads a file or URL from the user. Rejects files whose content is not an image, video or audio, so that a request cannot
+ * send arbitrary files from this machine to the service.
  */
 export async function readSourceOption(
   store: InputStore,
@@ -191,13 +191,13 @@ export async function readSourceOption(
   if (/^(https?:\/\/|data:)/i.test(value)) return { url: value };
   let found: IngestedFile;
   try {
-    // Links are followed here, because the user named the file. The store does not follow them.
+    // Follows links, because the user named the file. The store does not follow them.
     found = await ingestFile(store, await realpath(value));
   } catch (error) {
     throw inputError(option, value, error);
   }
   if (found.kind !== kind) {
-    const message = `The content of the file ${value} is ${article(found.kind)}, not ${article(kind)}.`;
+    const message = `File ${value} contains ${article(found.kind)}, not ${article(kind)}.`;
     throw badInput([{ field: option, message }]);
   }
   return { artifact: found.artifact };
@@ -206,11 +206,11 @@ export async function readSourceOption(
 function inputError(option: string, path: string, error: unknown): CliError {
   if (error instanceof ArtifactError) {
     if (error.code === 'not_media') {
-      const message = `The file ${path} is not an image, a video or audio by its content. It was not sent.`;
+      const message = `The content of ${path} is not an image, a video or audio. It was not sent.`;
       return badInput([{ field: option, message }]);
     }
     if (error.code === 'not_readable' || error.code === 'too_large') {
-      return badInput([{ field: option, message: `The file ${path} cannot be used: ${error.message}` }]);
+      return badInput([{ field: option, message: `File ${path} cannot be used: ${error.message}` }]);
     }
     const message = `${option}: the file could not be stored. ${error.message}`;
     return new CliError(`artifacts/${error.code}`, message, { hint: error.hint });
@@ -218,7 +218,7 @@ function inputError(option: string, path: string, error: unknown): CliError {
   const code = systemCode(error);
   const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
   return badInput([
-    { field: option, message: `The file ${path} ${reason}. A URL starts with https:// or http://.` },
+    { field: option, message: `File ${path} ${reason}. A URL must start with https:// or http://.` },
   ]);
 }
 

@@ -10,20 +10,20 @@ import { shellWord } from './text';
 /** Shows the progress of a wait. */
 export interface ProgressView {
   update(state: VideoState): void;
-  /** An activity's current try and why the last one failed; undefined for a first try. */
+  /** Shows an activity's current attempt and why the last one failed. Undefined for a first attempt. */
   tries(text: string | undefined): void;
   stop(): void;
 }
 
-/** Redraws per second, which keep the elapsed time up to date between two states. */
+/** Redraws per second, which keep the elapsed time current between states. */
 const FPS = 4;
 const BAR_WIDTH = 30;
-/** A shorter bar is left out. */
+/** A shorter bar is omitted. */
 const LEAST_BAR_WIDTH = 5;
 
 /**
- * On a terminal, one line that is redrawn, with a bar only while the service sends a percentage; elsewhere, a
- * plain line for every change.
+ * On a terminal, shows one line that is redrawn, with a bar only while the service reports a percentage. Elsewhere,
+ * prints a plain line for every change.
  */
 export function progressView(report: Report, stream: NodeJS.WriteStream = process.stderr): ProgressView {
   return stream.isTTY && process.env['TERM'] !== 'dumb'
@@ -31,7 +31,7 @@ export function progressView(report: Report, stream: NodeJS.WriteStream = proces
     : new PlainLines(report);
 }
 
-/** Prints a task id in full once, when the lines show it shortened. */
+/** Prints a task id once in full if the progress lines shorten it. */
 function namer(report: Report): (state: VideoState) => void {
   let named: string | null = null;
   return ({ taskId }) => {
@@ -141,7 +141,7 @@ class Redrawn implements ProgressView, LiveView {
   }
 }
 
-/** Status and tries as one line; undefined for a workflow that is done. */
+/** Combines status and attempts in one line. Undefined when there is nothing to show. */
 function lineOf(state: VideoState | undefined, tries: string | undefined): string | undefined {
   const status = state && statusLine(state);
   if (tries === undefined || state?.phase === 'done') return status;
@@ -164,7 +164,7 @@ export function elapsed(ms: number): string {
   return `${days > 0 ? `${days} d ` : ''}${clock}:${two(seconds % 60)}`;
 }
 
-/** Rows as lines with aligned columns, two spaces apart; the last column is not padded. */
+/** Formats rows as lines with aligned columns, two spaces apart. Does not pad the last column. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -177,7 +177,7 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Warns when the workflow to which a command has attached is paused. */
+/** Warns if the workflow that a command attached to is paused. */
 export async function warnIfPaused({ client }: Connected, report: Report, workflowId: string): Promise<void> {
   const { status } = await client.workflow.getHandle(workflowId).describe();
   if (status.name === PAUSED)

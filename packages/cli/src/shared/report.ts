@@ -7,12 +7,12 @@ import { type FailureReply, type FieldsOf, type OutputLine, type Reply } from '.
 
 const plain: Paint = (_tone, text) => text;
 
-/** Version of every line of `-o jsonl`. */
+/** Version of the `-o jsonl` line format. */
 const LINE_VERSION = 1;
 
 /**
- * Prints the output of a command. With `-o json` and `-o jsonl`, stdout holds only JSON objects for scripts, and text
- * for people goes to stderr. Without them, results (paths, ids) go to stdout and the rest to stderr.
+ * Prints a command's output. With `-o json` and `-o jsonl`, stdout contains only JSON objects for scripts, and text for
+ * people goes to stderr. Without them, results (paths, ids) go to stdout and everything else to stderr.
  */
 export class Report {
   #replied = false;
@@ -20,25 +20,25 @@ export class Report {
 
   constructor(
     readonly format: OutputFormat = 'text',
-    /** For lines of {@link say}. */
+    /** For {@link say}. */
     readonly paint: Paint = plain,
-    /** For lines of {@link result}: stdout may be a pipe while stderr is a terminal. */
+    /** For {@link result}, because stdout may be a pipe while stderr is a terminal. */
     readonly paintResult: Paint = plain,
   ) {}
 
-  /** Whether stdout holds JSON for a script. */
+  /** Whether stdout contains JSON for a script. */
   get machine(): boolean {
     return this.format !== 'text';
   }
 
-  /** Attaches a view that redraws itself on stderr: other lines are printed above it. */
+  /** Attaches a view that redraws itself on stderr. Other lines are printed above it. */
   attach(view: LiveView | undefined): void {
     this.#live = view;
   }
 
   /**
-   * Prints a line for people. It contains ids, prompts and service text, which must not control the terminal or begin
-   * another line.
+   * Prints a line for people. It may contain ids, prompts and service text, which must not control the terminal or start
+   * a new line.
    */
   say(line: string): void {
     this.#live?.clear();
@@ -52,18 +52,18 @@ export class Report {
     process.stdout.write(`${shown(line, this.paintResult)}\n`);
   }
 
-  /** Prints an intermediate event; only with `-o jsonl`. */
+  /** Prints an intermediate event with `-o jsonl`. */
   event<Type extends Exclude<OutputLine['type'], 'result'>>(type: Type, fields: FieldsOf<Type>): void {
     if (this.format === 'jsonl' && !this.#replied) this.#line({ type, ...fields });
   }
 
-  /** Reports that a long-running command is ready: to an attached parent process, and as the JSON object. */
+  /** Reports that a long-running command is ready, to an attached parent process and as the JSON object. */
   ready(data: object): void {
     notifyParent({ type: 'ready', data });
     this.reply({ ok: true, data });
   }
 
-  /** Prints the JSON object once; later calls print nothing. */
+  /** Prints the JSON object. Later calls print nothing. */
   reply(reply: Reply): void {
     if (this.#replied) return;
     this.#replied = true;
@@ -71,7 +71,7 @@ export class Report {
     if (this.format === 'jsonl') this.#line({ type: 'result', ...reply });
   }
 
-  /** Prints a failure. @param reported whether the result lines in text mode have already shown it */
+  /** Prints a failure. @param reported whether text mode has already shown it in result lines */
   fail(error: FailureReply, data?: object, reported = false): void {
     if (!reported || this.machine) this.#sayError(error);
     this.reply({ ok: false, ...(data && { data }), error });
@@ -99,16 +99,16 @@ function shown(line: string, paint: Paint): string {
     .join('');
 }
 
-/** What {@link Report} needs of a view that redraws itself. */
+/** A view that redraws itself, as used by {@link Report}. */
 export interface LiveView {
   /** Removes the view from the screen until it redraws itself. */
   clear(): void;
 }
 
 /**
- * - `text`: for people; result lines (paths, ids) on stdout.
- * - `json`: stdout holds exactly one object, `{ok, data?, error?}`.
- * - `jsonl`: stdout holds one object per line: events `{v: 1, type, at, …}`, then the envelope
+ * - `text`: for people, with result lines (paths, ids) on stdout.
+ * - `json`: stdout contains exactly one object, `{ok, data?, error?}`.
+ * - `jsonl`: stdout contains one object per line: events `{v: 1, type, at, …}`, then the envelope
  *   `{v: 1, type: 'result', at, ok, data?, error?}`.
  */
 type OutputFormat = 'text' | 'json' | 'jsonl';
@@ -118,29 +118,31 @@ const FORMATS: readonly OutputFormat[] = ['text', 'json', 'jsonl'];
 /** Adds the output options, which every command has. */
 export function withOutputOptions(command: Command): Command {
   return command
-    .addOption(new Option('-o, --output <format>', 'format of stdout').choices(FORMATS).default('text'))
-    .option('--json', 'the same as -o json: exactly one JSON object, {ok, data?, error?}')
     .addOption(
-      new Option('--color <when>', 'when to use colours; NO_COLOR turns them off too')
+      new Option('-o, --output <format>', 'output format on stdout').choices(FORMATS).default('text'),
+    )
+    .option('--json', 'same as -o json: exactly one JSON object, {ok, data?, error?}')
+    .addOption(
+      new Option('--color <when>', 'when to use colors; NO_COLOR also turns them off')
         .choices(['auto', 'always', 'never'])
         .default('auto'),
     );
 }
 
-/** The output options of a command. */
+/** A command's output options. */
 export interface OutputMode {
   readonly format: OutputFormat;
   readonly color: 'auto' | 'always' | 'never';
 }
 
-/** The output options, read before the command line is parsed. */
+/** Reads the output options before the command line is parsed. */
 export function outputModeOf(argv: readonly string[]): OutputMode {
   return { format: formatOf(argv), color: colorOf(argv) };
 }
 
 /**
- * The output options after parsing, which distinguishes an option from a value that looks like one
- * (`--prompt "--json"`); undefined for a command without them.
+ * Returns the parsed output options. Parsing distinguishes an option from a value that looks like one
+ * (`--prompt "--json"`). Undefined for a command without output options.
  */
 export function parsedOutputMode(command: Command): OutputMode | undefined {
   const { output, json, color } = command.opts<{
@@ -153,7 +155,7 @@ export function parsedOutputMode(command: Command): OutputMode | undefined {
   return { format: short ? 'json' : output, color };
 }
 
-/** The format, read before the command line is parsed, so that parse errors are reported in it. */
+/** Reads the format before the command line is parsed, so that parse errors use it too. */
 export function formatOf(argv: readonly string[]): OutputFormat {
   const options = beforeDashes(argv);
   const asked = lastValue(options, '-o', '--output');
@@ -171,7 +173,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
   return dashes < 0 ? argv : argv.slice(0, dashes);
 }
 
-/** The last value of an option in any of its spellings: `-o json`, `-ojson`, `--output json`, `--output=json`. */
+/** Returns an option's last value in any of its forms: `-o json`, `-ojson`, `--output json`, `--output=json`. */
 function lastValue(argv: readonly string[], short: string | undefined, long: string): string | undefined {
   let value: string | undefined;
   argv.forEach((word, index) => {
@@ -189,7 +191,7 @@ function isFormat(text: string | undefined): text is OutputFormat {
 export type LineStyle = 'good' | 'bad' | 'warn' | 'note';
 
 const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as const;
-/** Start codes of these styles, and their end codes. */
+/** The start and end codes of these styles. */
 // oxlint-disable-next-line no-control-regex
 const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 
@@ -208,29 +210,29 @@ export function painter(
     : plain;
 }
 
-/** One line about a video workflow; undefined when it is done. */
+/** Describes a video workflow in one line. Undefined when it is done. */
 export function statusLine(state: VideoState): string | undefined {
   const { phase, taskId, watch } = state;
   const task = `task ${taskId == null ? 'unknown' : shortId(taskId)}`;
   switch (phase) {
     case 'creating':
-      return `creating${state.sends > 0 ? `, try ${state.sends + 1}` : ''}`;
+      return `creating${state.sends > 0 ? `, attempt ${state.sends + 1}` : ''}`;
     case 'waiting_to_create': {
       const reason = state.waitingFor === null ? '' : ` (${state.waitingFor})`;
       return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next attempt at ${state.nextCreateAt}`}`;
     }
     case 'unconfirmed':
-      return 'unconfirmed: waits for a decision (adopt, declareLost or resubmit)';
+      return 'unconfirmed: needs a decision (adopt, declareLost or resubmit)';
     case 'watching':
       return `${task}: ${watch?.lastStatus ?? 'no status yet'}${percentage(state)}${trouble(state)}`;
     case 'downloading':
-      return `${task}: downloading${watch?.expiresAt === undefined ? '' : `, kept by the service until ${watch.expiresAt}`}`;
+      return `${task}: downloading${watch?.expiresAt === undefined ? '' : `, available at the service until ${watch.expiresAt}`}`;
     case 'done':
       return undefined;
   }
 }
 
-/** Only when the service sent a number. */
+/** Empty unless the service sent a number. */
 function percentage({ watch }: VideoState): string {
   return watch?.progress === undefined ? '' : ` ${watch.progress} %`;
 }
@@ -242,17 +244,17 @@ function trouble({ watch }: VideoState): string {
   return ` (last poll: ${kind}${httpStatus === undefined ? '' : ` ${httpStatus}`}${said === '' ? '' : `: ${said}`})`;
 }
 
-/** Longest id that repeated lines show in full. */
+/** Longest id to show in full in repeated lines. */
 const LONGEST_ID = 40;
 
-/** Shortens a long id for lines that are repeated; the full id is printed once. */
+/** Shortens a long id for repeated lines. The full id is printed once. */
 export function shortId(id: string): string {
   return id.length <= LONGEST_ID ? id : `${id.slice(0, 20)}…${id.slice(-8)}`;
 }
 
 /**
- * Columns of a terminal. Without a terminal, nothing is wrapped or cut, because a file or another program reads the
- * output.
+ * Returns the terminal's width. Without a terminal, nothing is wrapped or cut, because a file or another program reads
+ * the output.
  */
 export const columnsOf = ({
   isTTY,

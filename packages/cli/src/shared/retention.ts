@@ -5,7 +5,7 @@ import { durationOf } from './paid-options';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long the namespace keeps closed workflows, in milliseconds; one day if the server does not report it. */
+/** Returns how long the namespace keeps closed workflows, in milliseconds. One day if the server does not report it. */
 export async function namespaceRetentionMs(client: Client): Promise<number> {
   const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
   const seconds = config?.workflowExecutionRetentionTtl?.seconds;
@@ -13,8 +13,8 @@ export async function namespaceRetentionMs(client: Client): Promise<number> {
 }
 
 /**
- * Refuses to remove anything younger than the namespace's retention period.
- * @param because what would be lost, as the end of a sentence
+ * Rejects a minimum age that is shorter than the namespace's retention period.
+ * @param because the end of a sentence that says what would be lost
  * @throws CliError
  */
 export async function requireRetention(
@@ -25,15 +25,15 @@ export async function requireRetention(
   const retentionMs = await namespaceRetentionMs(client);
   if (olderThanMs >= retentionMs) return;
   const days = Math.ceil(retentionMs / DAY_MS);
-  const message = `must be at least ${days}d: the namespace ${namespace} keeps closed workflows that long, ${because}`;
+  const message = `must be at least ${days}d, because namespace ${namespace} keeps closed workflows that long, ${because}`;
   throw badInput([{ field: OLDER_THAN, message }], 'Nothing was removed.');
 }
 
 export const OLDER_THAN = '--older-than';
 
-/** The value of `--older-than`, in milliseconds. @throws CliError */
+/** Converts the value of `--older-than` to milliseconds. @throws CliError */
 export function olderThanOf(text: string): number {
   const ms = durationOf(text);
   if (ms !== undefined) return ms;
-  throw badInput([{ field: OLDER_THAN, message: 'must be a duration with its unit, such as 90d.' }]);
+  throw badInput([{ field: OLDER_THAN, message: 'must be a duration with a unit, such as 90d.' }]);
 }

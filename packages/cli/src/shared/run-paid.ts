@@ -16,7 +16,7 @@ import { prepareOut, type SavedResults, saveResults } from './output-files';
 import { warnIfPaused, progressView, type ProgressView } from './progress-view';
 import { type Report } from './report';
 
-/** One start of a workflow. Its outcome becomes the command's result. */
+/** A workflow start whose outcome becomes the command's result. */
 export interface Run {
   readonly config: MediaConfig;
   readonly store: ArtifactStore;
@@ -34,12 +34,12 @@ export interface Run {
   readonly showState: boolean;
   /** Activity queues that the workflow may need. */
   readonly needs: readonly ActivityQueueKind[];
-  /** Printed before the start; names the id, so that the work can be found if this process dies. */
+  /** Printed before the start. It contains the id, so that the workflow can be found if this process dies. */
   readonly announce: string;
   start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
 }
 
-/** Starts or attaches, waits, saves the files and prints the outcome. @throws CliError */
+/** Starts or attaches to a workflow, waits, saves the files and prints the outcome. @throws CliError */
 export async function runPaid(context: CommandContext, run: Run): Promise<void> {
   const { report } = context;
   const directory = run.detach === true ? run.out : await prepareOut(run.out);
@@ -77,7 +77,7 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
 }
 
 /**
- * Rejects on Ctrl-C before the start is confirmed. Whether the start took effect is then unknown; it is never undone.
+ * Rejects on Ctrl-C before the start is confirmed. Whether the workflow was started is then unknown, and it is not undone.
  */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
@@ -89,12 +89,12 @@ export async function unlessInterrupted<T>(
   work.catch(() => undefined);
   const message =
     'Interrupted before the start was confirmed. If the workflow was started, it keeps running; nothing was canceled.';
-  throw new CliError('interrupted', message, { hint: `Check it with: ${resumeHint}` });
+  throw new CliError('interrupted', message, { hint: `To check, run: ${resumeHint}` });
 }
 
 /**
- * Warns if no worker serves the queue or one of the required activity queues: the workflow would wait.
- * @returns whether a worker may serve the queue itself
+ * Warns if no worker polls the queue or a required activity queue, because the workflow would have to wait.
+ * @returns whether a worker may be polling the queue itself
  */
 export async function warnWithoutWorker(
   { report }: CommandContext,
@@ -105,13 +105,13 @@ export async function warnWithoutWorker(
   const [hasWorker, unserved] = await Promise.all([connected.hasWorker(), connected.unserved(needs)]);
   if (hasWorker === false) {
     warn(
-      `no worker serves the task queue ${connected.taskQueue}. This waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+      `no worker is polling task queue ${connected.taskQueue}. The workflow waits until you start one (\`temporal-media worker\` or \`temporal-media dev\`).`,
     );
     return false;
   }
   if (unserved.length > 0) {
     warn(
-      `workers serve the task queue ${connected.taskQueue}, but none serves ${unserved.join(', ')}. This waits there until one does (\`temporal-media doctor\` shows details).`,
+      `workers are polling task queue ${connected.taskQueue}, but none is polling ${unserved.join(', ')}. The workflow waits until one does (\`temporal-media doctor\` shows details).`,
     );
   }
   return true;
@@ -129,7 +129,7 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   try {
     files = await saveResults(run.store, { ...finished, id: run.id });
   } catch (problem) {
-    // The outcome is paid for, so it is reported even when its files cannot be saved.
+    // The outcome is paid for, so it is printed even when its files cannot be saved.
     throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
   }
   answerOutcome(context, outcome, workflowId, files);
@@ -143,18 +143,17 @@ interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly waitMs?: number | undefined;
 }
 
-/** How a wait ended: with the outcome, or, before an outcome, with the last state that was read. */
+/** How a wait ended: with the outcome or, without one, with the last known state. */
 export type Waited<Outcome> =
   | { readonly kind: 'ended'; readonly outcome: Outcome }
   | { readonly kind: 'left'; readonly state: VideoState | null };
 
 /**
- * Milliseconds that the command waits longer than the workflow. A video polls again when its wait ends, and returns an
- * outcome with more detail. This grace period lasts seconds, not as long as a hanging poll. After it, the last state is
- * the answer.
+ * Extra milliseconds that the command waits after the workflow's wait ends. The video then polls once more and returns an
+ * outcome with more detail. If that poll hangs, the command answers with the last state instead.
  */
 const LAST_ANSWER_MS = 2_000;
-/** Maximum delay of a Node timer, in milliseconds; a longer wait has no limit. */
+/** Maximum delay of a Node timer, in milliseconds. A longer wait is unlimited. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -191,7 +190,7 @@ export async function waitForOutcome<Outcome>(
   }
 }
 
-/** Resolves after `waitMs` and the extra time for a last answer; never resolves without `waitMs`. */
+/** Resolves after `waitMs` and the extra time for a last answer. Never resolves without `waitMs`. */
 function startWaitLimit(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
   const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -210,11 +209,11 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   if ((error as Error).name !== 'WorkflowFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
-  const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
+  const message = `Workflow ${workflowId} ended without an outcome (${detail}).`;
   return new CliError('workflow_ended', message, { hint: `Continue with: ${hint}`, data: { workflowId } });
 }
 
-/** Interval at which activity tries are read, in milliseconds. */
+/** Interval between reads of activity attempts, in milliseconds. */
 const TRIES_MS = 2_000;
 
 export interface ShowProgressOptions {
@@ -226,13 +225,13 @@ export interface ShowProgressOptions {
 
 /** The progress shown during a wait. */
 export interface ShownProgress {
-  /** The last state that was read; null before the first one, and for a workflow without the query. */
+  /** Returns the last known state. Null before the first one, and for a workflow without the query. */
   state(): VideoState | null;
   stop(): void;
 }
 
 /**
- * Shows every state and retry until the signal aborts. Skips anything that cannot be read (no worker, or a busy one).
+ * Shows every state and retry until the signal aborts. Skips what cannot be read because no worker is free.
  */
 export function showProgress(
   workflowId: string,
@@ -248,7 +247,7 @@ export function showProgress(
       view.update(state);
     }
   };
-  // The wait itself reports errors.
+  // Waiting for the outcome reports the error.
   if (options.showState) void showStates().catch(() => undefined);
   // While the video is polled, its state reports failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
@@ -269,12 +268,12 @@ async function showTries(
   while (!signal.aborted) {
     await delay(TRIES_MS, undefined, { signal });
     const tries = isKnown() ? undefined : await triesOf(workflowId, connected);
-    // Read in a function: TypeScript narrows `signal.aborted` to false after the loop condition.
+    // Checked in a function, because TypeScript narrows `signal.aborted` to false after the loop condition.
     if (!hasEnded(signal)) view.tries(tries);
   }
 }
 
-/** The current try of an activity or of the workflow's code, and why the last one failed; undefined for first tries. */
+/** Describes a retry of an activity or of the workflow's code, and why the last attempt failed. Undefined without one. */
 async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],
@@ -289,12 +288,12 @@ function hasEnded(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Maximum wait for a worker, in milliseconds; an idle one answers immediately. */
+/** Maximum milliseconds to wait for a worker. An idle worker responds immediately. */
 const WORKER_MS = 15_000;
 
 /**
- * Checks, before anything is started, that this command uses the workers' artifact store. Otherwise it could not find
- * results that were paid for. @throws CliError `other_artifact_store`
+ * Checks before anything is started that this command uses the workers' artifact store, because it could not find paid
+ * results in another one. @throws CliError `other_artifact_store`
  */
 async function requireSameStore(
   connected: Connected,
@@ -305,19 +304,19 @@ async function requireSameStore(
   const storeId = await storeOfWorkers(connected, hasWorker);
   if (storeId === undefined) {
     report.say(
-      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} has reported its artifact store. It is unknown whether this command can find the files there.`,
+      `${report.paint('warn', 'warning:')} no worker on ${taskQueue} has reported its artifact store, so this command may be unable to find the files.`,
     );
     return;
   }
   if (storeId === null || storeId === (await store.identity?.())) return;
   throw new CliError(
     'other_artifact_store',
-    `The worker of the task queue ${taskQueue} stores its files in a different artifact store than this command (MEDIA_ARTIFACTS), so neither finds the other's files. Nothing was started.`,
+    `The worker on task queue ${taskQueue} uses a different artifact store than this command (MEDIA_ARTIFACTS), so neither can find the other's files. Nothing was started.`,
   );
 }
 
 /**
- * Reads the queue binding, which names the store of all workers, or queries a worker. Null for a store without a name.
+ * Returns the id of the workers' store from the queue binding or a worker's query. Null for a store without an id.
  */
 async function storeOfWorkers(
   { media, client, taskQueue }: Connected,

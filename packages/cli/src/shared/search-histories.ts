@@ -22,7 +22,7 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** The paid calls that a user's workflow has made, in order: child workflows and image activities. */
+/** Returns the paid calls of a user's workflow in order: child workflows and image activities. */
 export async function ownCalls(client: Client, { workflowId, runId }: ExecutionView): Promise<OwnCall[]> {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   return callsIn(events ?? []);
@@ -69,26 +69,25 @@ function callsIn(events: Events): OwnCall[] {
 
 export interface HistorySearch {
   readonly found: ExecutionIds | undefined;
-  /** How many executions were searched. */
+  /** Number of executions searched. */
   readonly searched: number;
-  /** How many of them have payloads that cannot be read here, so the task may belong to one of them. */
+  /** Number of executions with payloads that are unreadable here. The task may belong to one of them. */
   readonly unread: number;
 }
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 type HistoryEvent = NonNullable<NonNullable<Page['history']>['events']>[number];
 
-/** Maximum number of executions to search, newest first; each takes one small request. */
+/** Maximum number of executions to search, newest first. Each takes one small request. */
 const MOST_EXECUTIONS = 500;
-/** Number of events to read per execution: its start and its create are among the first. */
+/** Number of events to read per execution. Its start and its create are among the first. */
 const EVENTS = 60;
 const AT_ONCE = 8;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
- * Searches visibility for a task id: by its search attribute if workflows have one, else in the histories of the listed
- * video workflows, newest first. Needs neither a worker nor a journal. A continued-as-new run has its task in its start
- * event.
+ * Searches visibility for a task id by its search attribute, then in the histories of the listed video workflows, newest
+ * first. Needs neither a worker nor a journal. A continued-as-new run has its task in its start event.
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const [indexed] = await indexedExecutions(client, taskId);
@@ -109,7 +108,7 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
 
 const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
 
-/** Empty if the namespace lacks the attribute, because visibility then refuses the query. */
+/** Returns an empty list if the namespace lacks the attribute, because visibility then rejects the query. */
 async function indexedExecutions(client: Client, taskId: string): Promise<readonly ExecutionIds[]> {
   if (taskId.includes("'")) return [];
   const query = `${OF_VIDEOS} AND ${SEARCH_ATTRIBUTE.taskId} = '${taskId}'`;
@@ -120,7 +119,7 @@ function newestExecutions(client: Client): Promise<readonly ExecutionIds[]> {
   return listed(client, OF_VIDEOS);
 }
 
-/** Only the first, which are the newest. */
+/** Lists only the first executions, which are the newest. */
 async function listed(client: Client, query: string): Promise<readonly ExecutionIds[]> {
   const found: ExecutionIds[] = [];
   for await (const execution of listExecutions(client, query)) {
@@ -130,7 +129,7 @@ async function listed(client: Client, query: string): Promise<readonly Execution
   return found;
 }
 
-/** Undefined if it cannot be read because a codec or external storage hides payloads from this client. */
+/** Whether an execution names the task. Undefined if its payloads are unreadable here (codec or external storage). */
 async function holdsTask(
   client: Client,
   execution: ExecutionIds,
@@ -141,7 +140,7 @@ async function holdsTask(
   return read.includes(undefined) ? undefined : false;
 }
 
-/** The input, and the results of the first activities. */
+/** Reads an execution's input and the results of its first activities. */
 async function readEvents(
   client: Client,
   execution: ExecutionIds,
@@ -153,7 +152,7 @@ async function readEvents(
       maximumPageSize: EVENTS,
     })
     .catch((error: unknown): Partial<Page> => {
-      // For a moment, visibility may still list executions that retention has removed.
+      // Visibility may briefly list executions that retention has removed.
       if (!isGrpcNotFound(error)) throw error;
       return {};
     });
@@ -163,7 +162,7 @@ async function readEvents(
   return readPayloads(loadedDataConverter, payloads, context);
 }
 
-/** An execution's task, read from its own history, for when no worker answers the state query. */
+/** Reads an execution's task from its history, for use when no worker answers the state query. */
 export async function taskInHistory(client: Client, execution: ExecutionIds): Promise<VideoTask | undefined> {
   const read = await readEvents(client, execution);
   for (const found of read) {

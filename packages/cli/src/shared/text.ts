@@ -9,15 +9,15 @@ type CommandOfId =
   | 'unconfirmed show'
   | `campaign ${'adopt' | 'declare-lost' | 'report' | 'resume' | 'retry' | 'set' | 'status' | 'watch'}`;
 
-/** A command about one id, to be pasted into a shell. */
+/** Returns a command for one id that can be pasted into a shell. */
 export function commandFor(command: CommandOfId, id: string): string {
   return `temporal-media ${command} ${idArgument(id)}`;
 }
 
-/** A path or address of the configuration without user-info, query and fragment, even if the scheme is missing. */
+/** Formats a path or URL without user info, query and fragment, even if the scheme is missing. */
 export function shownLocation(text: string): string {
-  // A password may contain any character, even one that ends the host in a valid address, so everything up to the last
-  // @ is removed.
+  // A password may contain any character, even one that ends the host in a valid URL. So everything up to the last @ is
+  // removed.
   if (/^\W*postgres(?:ql)?:/i.test(text))
     return `postgres://${text.slice(text.lastIndexOf('@') + 1).replace(/^\W*postgres(?:ql)?:\/*/i, '')}`.replace(
       /[?#&].*$/s,
@@ -33,7 +33,7 @@ const isAddress = (text: string): boolean => /^([a-z][a-z0-9+.-]*:)?\/\//i.test(
 
 export { nearNames } from 'temporal-media/internal/domain/near-names';
 
-/** Whether an address contains no credentials: no user, no password, no query, no fragment. */
+/** Whether a URL is free of credentials: it has no user, password, query or fragment. */
 export function isBareAddress({ username, password, search, hash }: URL): boolean {
   return `${username}${password}${search}${hash}` === '';
 }

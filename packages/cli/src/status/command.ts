@@ -2,13 +2,13 @@ import { type Command } from 'commander';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 
-/** `status`: shows what is known about a workflow id or a task id, and what is safe to do. */
+/** Adds `status`, which shows what is known about a workflow id or task id, and what is safe to do. */
 export function addStatusCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('status')
       .description(
-        'find a video by workflow id or task id: workflow, run, account, state, what is safe to do',
+        'find a video by workflow id or task id, and show its workflow, account, state, and what is safe to do',
       )
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
   )
@@ -17,8 +17,8 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-Searches the journal, then the histories of this namespace, then asks the service (one GET, sent by a worker).
-Read-only: it creates and cancels nothing, and starts nothing that costs money.
+Searches the journal, then this namespace's histories, then queries the service (one GET, sent by a worker).
+It is read-only: it never creates, cancels or pays for anything.
 
 Examples:
   $ temporal-media status vid_0b1c
@@ -34,7 +34,9 @@ async function status(context: CommandContext, id: string, options: CommonOption
     const found = await videoStatus(connected, config, id);
     if (found === undefined) {
       const worker =
-        (await connected.hasWorker()) === false ? ' No worker is running that could query the service.' : '';
+        (await connected.hasWorker()) === false
+          ? ' No worker is running, so the service could not be queried.'
+          : '';
       throw new CliError('not_found', `${id} is unknown in namespace ${connected.namespace}.${worker}`);
     }
     for (const line of statusLines(found, report.paintResult)) report.result(line);

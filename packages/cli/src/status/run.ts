@@ -14,17 +14,17 @@ import { outcomeMessage, reasonLines } from '../shared/outcome-report';
 import { type LineStyle, type Paint, statusLine } from '../shared/report';
 import { decidedText, evidenceLines } from '../unconfirmed/run';
 
-/** A case as `status` shows it. */
+/** A case, as shown by `status`. */
 export interface VideoStatus extends GatheredCase {
-  /** The charges; null if nothing is known about a send. */
+  /** The charges. Null if nothing is known about a send. */
   readonly money: CaseMoney | null;
-  /** One sentence: what is safe to do. */
+  /** One sentence that says what is safe to do. */
   readonly safe: string;
 }
 
 /**
- * What is known about an id; undefined for an unknown id. @throws CliError `payload_unreadable` if unreadable payloads
- * leave that open
+ * Collects what is known about an id. Undefined for an unknown id. @throws CliError `payload_unreadable` if unreadable
+ * payloads might contain the id
  */
 export async function videoStatus(
   connected: Connected,
@@ -39,11 +39,11 @@ export async function videoStatus(
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',
-    `It cannot be determined whether ${id} is known: the payloads of ${found.unread} of the newest video workflows cannot be read here.`,
+    `Cannot determine whether ${id} exists, because the payloads of ${found.unread} of the newest video workflows are unreadable here.`,
   );
 }
 
-/** The text of `status`: one fact per line; the last one says what is safe to do. */
+/** Returns the text of `status`, one fact per line. The last line says what is safe to do. */
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
   const {
     workflow,
@@ -77,7 +77,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     for (const { type, id, state: end } of calls) add('Paid call', `${id} (${type}), ${end}`);
   }
   for (const other of otherWorkflows) add('Earlier', executionText(other));
-  for (const runId of earlierRuns) add('Earlier', `run ${runId} of the same id`);
+  for (const runId of earlierRuns) add('Earlier', `run ${runId} with the same id`);
   if (video !== null) {
     add('Task', video.taskId);
     add('Account', video.account);
@@ -85,7 +85,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   }
   add('Key', creationKey);
   if (state !== null && outcome === null) {
-    // A workflow that was closed from outside still answers with its last state, but its planned times no longer apply.
+    // A workflow that was closed externally still answers with its last state, but its scheduled times no longer apply.
     const goesOn = workflow === null || isOpen(workflow.status);
     add(goesOn ? 'State' : 'Last state', stateText(state));
     if (goesOn) add('Deadline', state.deadlineAt);
@@ -139,7 +139,7 @@ function billingText({ state, estimate }: CaseMoney): string {
   return `${state.replace('_', ' ')}${state === 'none' ? '' : amount}`;
 }
 
-/** Without the task id, which has a line of its own. */
+/** Describes the state without the task id, which has a separate line. */
 function stateText(state: NonNullable<VideoStatus['state']>): string {
   return statusLine(state)?.replace(/^task \S+: /, '') ?? state.phase;
 }

@@ -4,14 +4,14 @@ import { given } from 'temporal-media/internal/domain/json';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { type DecideOptions, withDecisionOptions } from '../shared/paid-options';
 
-/** `unconfirmed`: lists paid calls with an unknown outcome, shows their evidence and records decisions. */
+/** Adds `unconfirmed`, which lists unconfirmed paid calls, shows their evidence and records decisions. */
 export function addUnconfirmedCommand(program: Command, context: CommandContext): void {
   const unconfirmed = program
     .command('unconfirmed')
-    .description('paid calls whose fate is unknown: list them, show the evidence, decide')
+    .description('list unconfirmed paid calls, show their evidence, and decide about them')
     .addHelpText('after', HELP);
   withCommonOptions(
-    unconfirmed.command('list', { isDefault: true }).description('list the calls that wait for a decision'),
+    unconfirmed.command('list', { isDefault: true }).description('list the calls that need a decision'),
   ).action(async (options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
       const { listUnconfirmed } = await import('./run.js');
@@ -21,8 +21,8 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withCommonOptions(
     unconfirmed
       .command('show')
-      .description('show the evidence, earlier decisions and the available decisions')
-      .argument('<id>', 'creation key: the id given at the start'),
+      .description("show a call's evidence, earlier decisions and available decisions")
+      .argument('<id>', 'creation key (the id passed at the start)'),
   ).action(async (id: string, options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
       const { showUnconfirmed } = await import('./run.js');
@@ -32,31 +32,31 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withDecisionOptions(
     unconfirmed
       .command('adopt')
-      .description('the call was accepted as this task: continue with it; costs nothing more')
-      .argument('<id>', 'creation key: the id given at the start')
-      .argument('<task>', 'task id from the records of the service'),
+      .description('decide that the call was accepted as this task, and continue with it; costs nothing more')
+      .argument('<id>', 'creation key (the id passed at the start)')
+      .argument('<task>', "task id from the service's records"),
   ).action((id: string, task: string, options: DecideOptions) =>
     decided(context, 'adopt', id, options, task),
   );
   withDecisionOptions(
     unconfirmed
       .command('declare-lost')
-      .description('the call was not accepted: nothing more is sent under this id')
-      .argument('<id>', 'creation key: the id given at the start'),
+      .description('decide that the call was not accepted; nothing more is sent under this id')
+      .argument('<id>', 'creation key (the id passed at the start)'),
   ).action((id: string, options: DecideOptions) => decided(context, 'declareLost', id, options));
   withDecisionOptions(
     unconfirmed
       .command('resubmit')
       .description('authorize one more send, which may cost a second time')
-      .argument('<id>', 'creation key: the id given at the start')
-      .option('-y, --yes', 'agree to what it may cost'),
+      .argument('<id>', 'creation key (the id passed at the start)')
+      .option('-y, --yes', 'accept the possible cost'),
   ).action((id: string, options: DecideOptions) => decided(context, 'resubmit', id, options));
 }
 
 const HELP = `
-A create whose reply was lost is never sent again automatically. Look into the task records of the service with the
-evidence, then adopt its task, declare it lost, or resubmit it. The decision is written to the journal of the workers
-and is final: starting the same id again returns what was decided.
+A create whose reply was lost is never sent again automatically. Use the evidence to search the service's task records,
+then adopt the task, declare the call lost, or resubmit it. The decision is final and recorded in the workers' journal:
+starting the same id again returns its result.
 
 Examples:
   $ temporal-media unconfirmed

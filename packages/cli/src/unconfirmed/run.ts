@@ -21,7 +21,7 @@ import { commandFor, idArgument, shellWord } from '../shared/text';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 
-/** `name: value` for each known fact of an unconfirmed create. A person uses them to find the task. */
+/** Returns `name: value` for each known fact about an unconfirmed create, which a person uses to find the task. */
 export function evidenceLines(evidence: Evidence): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {
@@ -31,20 +31,20 @@ export function evidenceLines(evidence: Evidence): string[] {
   return lines;
 }
 
-/** Who made which decision about a call with an unknown outcome, when and why. */
+/** Describes who decided what about an unconfirmed call, when and why. */
 export function decidedText({ decision, taskId, by, at, reason }: DecidedEntry): string {
   return `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`;
 }
 
 interface Decision {
   readonly creationKey: string;
-  /** Undefined: the send that currently has an unknown outcome. */
+  /** Undefined for the send that is currently unconfirmed. */
   readonly sendId?: string;
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string | undefined;
   readonly reason: string;
-  /** Whether the possible cost of a resubmission is confirmed. */
+  /** Whether a resubmission's possible cost is confirmed. */
   readonly yes: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function decideUnconfirmed(
   { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,
 ): Promise<void> {
   const { report } = context;
-  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must give the reason.' }]);
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must not be empty.' }]);
   let open: UnconfirmedEntry | undefined;
   for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
     open ??= page.unconfirmed[0];
@@ -80,8 +80,8 @@ export async function decideUnconfirmed(
       if ((error as Error).name !== 'WorkflowFailedError') throw error;
       throw new CliError(
         'no_worker',
-        'No worker applied the decision in time. It may still be in the journal.',
-        { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
+        'No worker confirmed the decision in time. It may already be in the journal.',
+        { hint: `Before you repeat it, check: ${commandFor('unconfirmed show', creationKey)}` },
       );
     });
   if (!result.resolved) {
@@ -93,51 +93,51 @@ export async function decideUnconfirmed(
   report.reply({ ok: true, data: result });
 }
 
-/** The user's name. A container often runs under a user id that has no name. @throws CliError */
+/** Returns the user's name. @throws CliError if the user id has no name, as in many containers */
 export function userName(): string {
   try {
     return userInfo().username;
   } catch (error) {
     throwBug(error);
-    throw badInput([{ field: '--by', message: 'is required: the user of this process has no name.' }]);
+    throw badInput([{ field: '--by', message: 'is required, because the current user has no name.' }]);
   }
 }
 
-/** A resubmission may be billed twice, so it needs a confirmation. */
+/** Confirms a resubmission, because it may be billed twice. */
 async function confirmResubmit(
   report: Report,
   { estimate, state, fetchable }: UnconfirmedEntry,
 ): Promise<void> {
-  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const cost = estimate === null ? 'unknown amount' : `estimated ${formatMoney(estimate)}`;
   const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
-  const question = `This may cost ${cost} once more, although the first send ${first}.`;
+  const question = `This may cost another ${cost}, although the first send ${first}.`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorize it?`, TERMINAL)))
     return;
   throw new CliError('spend_not_confirmed', `${question} Nothing was authorized.`, {
     hint: fetchable
-      ? 'Start the same request again under the same id instead: the lost results are fetched, and nothing is sent. Or confirm at the terminal or with --yes.'
-      : 'Confirm at the terminal or with --yes, or adopt the task that the records of the service show.',
+      ? 'Instead, start the same request again under the same id: the lost results are fetched, and nothing is sent. To resubmit anyway, confirm at the terminal or with --yes.'
+      : "Confirm at the terminal or with --yes, or adopt the task from the service's records.",
     data: { estimate },
   });
 }
 
-/** A paid call that waits for a decision, with the facts that the commands about it need. */
+/** A paid call that needs a decision, with the facts that its commands need. */
 export interface OpenCall {
   readonly creationKey: string;
-  /** The send whose evidence is shown; null if unknown here. */
+  /** The send whose evidence is shown. Null if unknown here. */
   readonly sendId: string | null;
-  /** Whether the call created a task that can be adopted. Image calls create none. */
+  /** Whether the call created a task that can be adopted. Image calls do not create tasks. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
-  /** Whether the call was paid for but its results are lost. It cannot be declared as not accepted. */
+  /** Whether the call was paid for but its results are lost. Such a call was certainly accepted. */
   readonly isPaid: boolean;
-  /** Starting the same id again fetches the lost results, and sends nothing. */
+  /** Whether starting the same id again fetches the lost results without sending anything. */
   readonly fetchable: boolean;
 }
 
 /**
- * The commands that settle such a call, each with its possible cost. The command that bought it is not listed, because
- * running it again may pay twice. Only if it is known to fetch and not send is it listed first.
+ * Returns the commands that settle such a call, each with its possible cost. The command that bought it is not listed,
+ * because running it again may pay twice. It is listed first only if it is known to fetch without sending.
  */
 export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
@@ -155,26 +155,26 @@ export function decisionLines(call: OpenCall): string[] {
       : []),
     command(`declare-lost --reason WHY${send} ${id}`),
     isPaid
-      ? '      give up its results; it stays paid, and nothing more is sent under this id'
-      : '      nothing was accepted; costs nothing, and nothing more is sent under this id',
+      ? '      give up its results; you still pay for it, and nothing more is sent under this id'
+      : '      it was not accepted; costs nothing, and nothing more is sent under this id',
     command(`resubmit --reason WHY${send} ${id}`),
     isPaid
-      ? `      send once more; costs ${cost} in addition to the paid call`
-      : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+      ? `      send it again; costs ${cost} in addition to the paid call`
+      : `      send it again; costs ${cost}, or twice that if the first was accepted after all`,
   ];
 }
 
 function firstLines(isPaid: boolean, fetchable: boolean): string[] {
-  if (!isPaid) return ['Search the task records of the service using the evidence, then decide:'];
-  if (!fetchable) return ['The service replied and the call is paid; only its results are lost. Decide:'];
+  if (!isPaid) return ["Use the evidence to search the service's task records, then decide:"];
+  if (!fetchable) return ['The service replied and the call is paid, but its results are lost. Decide:'];
   return [
-    'The service replied and the call is paid; only its results are lost. Remove the cause, then start the same',
-    'request again under the same id: the results are fetched while the links of the service work. Nothing is sent.',
-    'Only if they are permanently lost, decide:',
+    'The service replied and the call is paid, but its results are lost. Fix the cause, then start the same request',
+    "again under the same id. As long as the service's URLs work, the results are fetched and nothing is sent.",
+    'Decide only if they are permanently lost:',
   ];
 }
 
-/** Lists the namespace's paid calls with an unknown outcome. */
+/** Lists the namespace's unconfirmed paid calls. */
 export async function listUnconfirmed(context: CommandContext, connected: Connected): Promise<void> {
   const { report } = context;
   const found: UnconfirmedEntry[] = [];
@@ -196,14 +196,16 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
       report.result(line);
     const example = found[0]?.creationKey;
     if (example !== undefined)
-      report.say(`Show the evidence and the available decisions: ${commandFor('unconfirmed show', example)}`);
+      report.say(
+        `To show the evidence and the available decisions, run: ${commandFor('unconfirmed show', example)}`,
+      );
   } else {
-    report.say(`No call waits for a decision: ${scanned} creation keys in the journal.`);
+    report.say(`No calls need a decision. Checked ${scanned} creation keys in the journal.`);
   }
   report.reply({ ok: true, data: { unconfirmed: found, scanned } });
 }
 
-/** Shows one such call's evidence, the decisions so far, and the available commands. */
+/** Shows an unconfirmed call's evidence, earlier decisions and available commands. */
 export async function showUnconfirmed(
   context: CommandContext,
   connected: Connected,
@@ -219,8 +221,8 @@ export async function showUnconfirmed(
   if (open.length === 0 && decided.length === 0) {
     throw new CliError(
       'not_found',
-      `No paid call under the id ${creationKey} in namespace ${connected.namespace} has or had an unknown fate.`,
-      { hint: '`temporal-media unconfirmed` lists those that wait for a decision.' },
+      `No paid call with the id ${creationKey} in namespace ${connected.namespace} is or was unconfirmed.`,
+      { hint: '`temporal-media unconfirmed` lists the calls that need a decision.' },
     );
   }
   for (const entry of decided) report.result(`decided: ${decidedText(entry)}`);
@@ -229,7 +231,7 @@ export async function showUnconfirmed(
     for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);
     if (entry.workflowId !== null) report.result(`workflow: ${entry.workflowId}`);
     if (entry.state === 'in_flight') {
-      report.say('Its sender may still be running: wait until the end of its send window.');
+      report.say('Its sender may still be running. Wait until its send window has ended.');
       continue;
     }
     const hasTask = entry.operation === 'create_video';

@@ -36,7 +36,7 @@ interface VideoOptions extends PaidOptions {
   readonly polling?: string;
 }
 
-/** `video`: creates one video once, waits for it and saves the file. */
+/** Adds `video`, which creates a video once, waits for it and saves the file. */
 export function addVideoCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     withSpendOptions(
@@ -44,22 +44,22 @@ export function addVideoCommand(program: Command, context: CommandContext): void
         .command('video')
         .description('create a video, wait for it and save the file')
         .requiredOption('--model <id>', 'public model id, sent exactly as given')
-        .requiredOption('--prompt <text>', 'scene, motion, camera and audio instruction')
-        .option('--duration <seconds>', 'duration in whole seconds, as the model allows')
-        .option('--resolution <value>', 'resolution that the model allows, for example 720p')
-        .option('--aspect-ratio <ratio>', 'aspect ratio that the model allows, for example 16:9')
-        .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
-        .option('--field <name=value>', 'model-specific field; may be repeated', collect)
-        .option('--account <name>', 'credential name of the worker')
+        .requiredOption('--prompt <text>', 'description of scene, motion, camera and audio')
+        .option('--duration <seconds>', 'duration in whole seconds, if the model allows it')
+        .option('--resolution <value>', 'resolution, for example 720p, if the model allows it')
+        .option('--aspect-ratio <ratio>', 'aspect ratio, for example 16:9, if the model allows it')
+        .option('--reference <kind=source>', 'image, video or audio=FILE_OR_URL; can be repeated', collect)
+        .option('--field <name=value>', 'model-specific field; can be repeated', collect)
+        .option('--account <name>', "name of the worker's credential to use")
         .option(
           '--wait-for <duration>',
-          'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
+          'how long to wait before exiting; the video continues: 90s, 15m, 2h, 3d (default: 15m)',
         )
         .option('--polling <mode>', POLLING_HELP)
         .option('--out <dir>', 'directory for the file', '.')
         .option(
           '--id <id>',
-          'workflow id and creation key: the same id never buys twice (default: a new one)',
+          'workflow id and creation key; reusing an id never buys twice (default: a new id)',
         )
         .option('--detach', 'print the id and return as soon as the workflow has started'),
     ),
@@ -69,8 +69,8 @@ export function addVideoCommand(program: Command, context: CommandContext): void
 }
 
 const HELP = `
-The same id with the same request attaches to the running workflow, or returns its result. Ctrl-C detaches; nothing is
-cancelled. Exit code 75 means that the video is still running: continue with \`temporal-media resume\`.
+Repeating a request with the same id attaches to the running workflow or returns its result. Ctrl-C detaches without
+canceling anything. Exit code 75 means that the video is still running: continue with \`temporal-media resume\`.
 ${SPEND_HELP}
 Examples:
   $ temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --resolution 720p --out out

@@ -4,7 +4,7 @@ import { type FaultAction, type FaultRule, type SandboxOperation } from '@tempor
 import { type CreatePolicy } from 'temporal-media';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
-/** What a policy says about a status that is not a refusal by default. */
+/** Policy fields for statuses that do not count as a rejection by default. */
 const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504' } = {
   500: 'on500',
   502: 'on502',
@@ -12,7 +12,7 @@ const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504
   504: 'on504',
 };
 
-/** The faults of the paid requests, and which statuses the operator vouched for. */
+/** Derives the faults of the paid requests, and the statuses that the operator vouched for. */
 export function createFaults(
   timeline: Timeline,
   operation: SandboxOperation,
@@ -21,7 +21,7 @@ export function createFaults(
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   let policy: CreatePolicy = {};
-  // A wait that ended the call must still be too long for it.
+  // If a wait ended the call, it must still be too long.
   const isGivenUp = outcomeType(timeline) === 'rejected/retry_later';
   let refusals = 0;
   let before: string | null = null;
@@ -30,7 +30,7 @@ export function createFaults(
     const rest = timeline.entries.slice(index + 1);
     const isLast = !rest.some(({ kind }) => kind === entry.kind);
     const played = playedAs(entry, decisionOn(rest), isGivenUp && isLast ? 1 : speed);
-    // Pauses that the service requested are shortened. Tries with pauses of our own are reduced in number.
+    // Pauses requested by the service are shortened. Attempts with our own pauses are reduced in number.
     const pause = ownPause(entry);
     refusals = pause === null ? 0 : pause === before ? refusals + 1 : 1;
     before = pause;
@@ -43,8 +43,8 @@ export function createFaults(
 }
 
 /**
- * The status of a refusal that requested no pause, so that the pause before the next send was ours; null for other
- * answers.
+ * Returns the status of a rejection that did not request a pause, so that we chose the pause before the next send. Null
+ * for other answers.
  */
 const ownPause = ({ facts }: TimelineEntry): string | null =>
   facts['outcome'] === 'refused_for_now' && timeOf(facts['notBefore']) === null
@@ -52,8 +52,7 @@ const ownPause = ({ facts }: TimelineEntry): string | null =>
     : null;
 
 /**
- * What one answer needs: a fault, nothing if the sandbox gives this answer without one, or a note about what it cannot
- * replay.
+ * Returns what the sandbox needs to reproduce an answer: a fault, nothing, or a note about what it cannot reproduce.
  */
 type Played =
   | { readonly action: FaultAction }
@@ -71,7 +70,7 @@ function playedAs({ at, until, facts }: TimelineEntry, decision: string | null, 
       return { action: refusal(status ?? 503, facts, Date.parse(until) || Date.parse(at), speed) };
     case 'rejected':
       return status === null
-        ? { notPlayed: `a request that was refused before it was sent (${named(facts['reason'])})` }
+        ? { notPlayed: `a request that was rejected before it was sent (${named(facts['reason'])})` }
         : { action: { type: 'status', status, body: { error: errorOf(named(facts['kind'])) } } };
     case 'unconfirmed':
       return lost(fieldsOf(facts['evidence']), decision === null || decision === 'adopt');
@@ -88,7 +87,7 @@ function playedAs({ at, until, facts }: TimelineEntry, decision: string | null, 
 
 function refusal(status: number, facts: Facts, saidAt: number, speed: number): FaultAction {
   const notBefore = Date.parse(timeOf(facts['notBefore']) ?? '');
-  // Without the header a 503 proves nothing.
+  // Without the header, a 503 does not prove that nothing was accepted.
   const asked = Number.isFinite(notBefore)
     ? retryAfter(notBefore - saidAt, speed)
     : status === 503
@@ -102,7 +101,7 @@ function refusal(status: number, facts: Facts, saidAt: number, speed: number): F
   };
 }
 
-/** @param accepted whether the service has the task; without a decision, the worse case is assumed */
+/** @param accepted whether the service has the task. Without a decision, the worse case is assumed */
 function lost(evidence: { readonly [name: string]: unknown }, accepted: boolean): Played {
   const cause = named(evidence['cause']);
   const status = numberOf(evidence['httpStatus']) ?? (Number(/^http_(\d{3})$/.exec(cause)?.[1]) || null);
@@ -116,16 +115,16 @@ function lost(evidence: { readonly [name: string]: unknown }, accepted: boolean)
     case 'timeout_after_send':
       return {
         action: { type: 'lose_reply', accepted, how: 'reset' },
-        notPlayed: 'the silence until the time limit of the create: its connection is reset instead',
+        notPlayed: "the silence until the create's timeout: its connection is reset instead",
       };
     default:
       return status === null
-        ? { notPlayed: `a create of unknown fate (${cause})` }
+        ? { notPlayed: `an unconfirmed create (${cause})` }
         : { action: { type, status, raw: 'no record' } };
   }
 }
 
-/** The decision about a createthat precedes the next create. */
+/** Returns the decision about a create that precedes the next create. */
 function decisionOn(rest: readonly TimelineEntry[]): string | null {
   const next = rest.find(
     ({ kind, facts }) => kind === 'create' || (kind === 'decision' && facts['resolved'] === true),

@@ -8,15 +8,15 @@ import { WORKFLOW } from 'temporal-media/internal/domain/names';
 /** The prompt of every local run. A history's own prompt may be secret, or contain sandbox directives. */
 export const LOCAL_PROMPT = 'what if';
 
-/** Accepts every duration and resolution. */
+/** A model that accepts every duration and resolution. */
 const ANY_VIDEO = 'open-canvas';
 const ANY_IMAGE = 'image-2';
 
-/** A request for the sandbox, similar to the history's. */
+/** A sandbox request that is similar to the history's. */
 export interface LocalRequest {
   readonly workflow: LocalWorkflow;
   readonly request: VideoRequest | ImageGenerationRequest;
-  /** The parts of the history's request that are left out, in words. */
+  /** Descriptions of omitted parts of the history's request. */
   readonly notPlayed: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const WORKFLOWS: readonly string[] = [
 /** Whether a workflow begins with one paid request. */
 export const isLocalWorkflow = (type: string): type is LocalWorkflow => WORKFLOWS.includes(type);
 
-/** The sandbox model for a history: the same one, or one that accepts any request. */
+/** Returns the sandbox model for a history: the same model, or one that accepts any request. */
 export function standIn(timeline: Timeline): string {
   const isVideo = timeline.workflowType === WORKFLOW.generateVideo;
   const model = modelOf(timeline.model);
@@ -42,7 +42,7 @@ export function standIn(timeline: Timeline): string {
 const modelOf = (id: string | null): SandboxModel | undefined =>
   sandboxModels.models.find((one) => one.id === id);
 
-/** The request for the sandbox, from what a timeline may show: no prompt, file, address or field from the history. */
+/** Builds the sandbox request from the timeline, without any prompt, file, URL or field from the history. */
 export function localRequest(timeline: Timeline, workflow: LocalWorkflow): LocalRequest {
   const facts = timeline.entries.find(({ kind }) => kind === 'started')?.facts ?? {};
   const id = standIn(timeline);
@@ -50,7 +50,7 @@ export function localRequest(timeline: Timeline, workflow: LocalWorkflow): Local
   const other =
     timeline.model === null || timeline.model === id
       ? []
-      : [`the model ${timeline.model}: it is played with ${id}`];
+      : [`the model ${timeline.model}: ${id} is used instead`];
   if (model?.kind !== 'video')
     return { workflow, request: { model: id, prompt: LOCAL_PROMPT }, notPlayed: other };
   const references = numberOf(facts['references']) ?? 0;
@@ -58,7 +58,7 @@ export function localRequest(timeline: Timeline, workflow: LocalWorkflow): Local
   return {
     workflow,
     request: { model: id, prompt: LOCAL_PROMPT, ...kept },
-    notPlayed: [...other, ...left, ...(references > 0 ? ['the references of the request'] : [])],
+    notPlayed: [...other, ...left, ...(references > 0 ? ["the request's references"] : [])],
   };
 }
 

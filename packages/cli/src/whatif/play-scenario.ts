@@ -19,31 +19,31 @@ import { CliError } from '../shared/errors';
 import { type LocalRequest } from './local-request';
 import { type Scenario, type ScenarioDecision } from './scenario';
 
-/** The environment in which a scenario is played. */
+/** The environment to run a scenario in. */
 export interface PlayOptions {
-  /** Folder for journal, files and logs, deleted afterwards. */
+  /** Folder for journal, files and logs, which is deleted afterwards. */
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
-  /** Ends it. */
+  /** Ends the run. */
   readonly interrupted: Promise<void>;
 }
 
 /** A run of a scenario. */
 export interface PlayedRun {
-  /** Its history. */
+  /** The run's history. */
   readonly target: LoadedTarget;
   /** The paid requests that the sandbox counted. */
   readonly paid: Pick<SandboxCounters['creates'], 'received' | 'accepted'>;
 }
 
 const WORKER_GRACE_MS = 20_000;
-/** Interval between two checks of a video that may wait for a decision, in milliseconds. */
+/** Milliseconds between checks whether a video needs a decision. */
 const STATE_CHECK_MS = 250;
 
 /**
- * The environment of a local run: nothing in it points outside the run: no service, key or store, no Temporal server or
- * codec server, no proxy, and no collector of telemetry.
+ * Returns the environment of a local run. It does not point to anything outside the run, such as a service, key, store,
+ * Temporal server, codec server, proxy or telemetry collector.
  */
 export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = childEnvironment(env, /_proxy$|^OTEL_/i);
@@ -52,7 +52,7 @@ export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(clean).filter(([name]) => kept(name)));
 }
 
-/** Runs a request with the faults of a scenario: with its own server, sandbox and worker, which it stops afterwards. */
+/** Runs a request with a scenario's faults. Starts its own server, sandbox and worker, and stops them afterwards. */
 export async function playScenario(
   scenario: Scenario,
   local: LocalRequest,
@@ -118,7 +118,7 @@ export async function playScenario(
 }
 
 const stopped = (): CliError =>
-  new CliError('interrupted', 'Interrupted. Everything that was started here is stopped.', { hint: '' });
+  new CliError('interrupted', 'Interrupted. Everything that was started has been stopped.', { hint: '' });
 
 async function start(
   media: TemporalMediaClient,
@@ -155,7 +155,7 @@ async function anyPicture(dataDir: string) {
   return store.putBuffer(renderImage({ ...spec, inputs: [] }), { mediaType: 'image/png' });
 }
 
-/** Sends each decision as soon as the workflow waits for it. */
+/** Sends each decision as soon as the workflow needs it. */
 async function decide(
   decisions: readonly ScenarioDecision[],
   on: {

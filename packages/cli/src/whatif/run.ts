@@ -18,10 +18,10 @@ import { type Scenario, scenarioOf, type WhatIfReport } from './scenario';
 import { outcomeType } from './scenario-part';
 import { missingTransformer, testOf, type TestSubject } from './written-test';
 
-/** How many times shorter waits are without `--speed`. */
+/** Default factor by which waits are shortened. */
 const DEFAULT_SPEED = 10;
 
-/** `replay --whatif`: runs the request of a history against the sandbox, with the faults that the history shows. */
+/** `replay --whatif`: runs a history's request against the sandbox, with the faults that the history shows. */
 export async function whatif(context: CommandContext, target: string, options: ReplayOptions): Promise<void> {
   const { report } = context;
   const original = await storyOf(context, target, options);
@@ -29,9 +29,9 @@ export async function whatif(context: CommandContext, target: string, options: R
   if (!isLocalWorkflow(workflowType))
     throw new CliError(
       'bad_input',
-      `--whatif replays a single video or image call. The workflow ${workflowType} is neither.`,
+      `--whatif replays a single video or image call, but ${workflowType} is neither.`,
       {
-        hint: 'Name a workflow of type generateVideo, generateImage or editImage. `replay ID --children` shows what happened in a campaign.',
+        hint: 'Pass a workflow of type generateVideo, generateImage or editImage. `replay ID --children` shows what happened in a campaign.',
       },
     );
   const scenario = scenarioOf(original, options.speed === undefined ? DEFAULT_SPEED : Number(options.speed));
@@ -48,7 +48,7 @@ export async function whatif(context: CommandContext, target: string, options: R
   const data = reportOf({ original, local, scenario, request, played, savedTest });
   if (!report.machine) for (const line of linesOf(context, data, options.utc === true)) report.result(line);
   if (data.outcome.same !== false) return report.reply({ ok: true, data });
-  const message = `The history ended with ${data.outcome.original}, the local run with ${data.outcome.local}.`;
+  const message = `The history ended with ${data.outcome.original}, but the local run ended with ${data.outcome.local}.`;
   throw new CliError('whatif_differs', message, { data });
 }
 
@@ -59,13 +59,13 @@ async function storyOf(context: CommandContext, target: string, options: ReplayO
     stories.push(buildTimeline(loaded, { secrets: secretsOf(context.env) }));
   }
   const [story, other] = stories;
-  if (story === undefined) throw new CliError('not_found', `${target} is unknown.`);
+  if (story === undefined) throw new CliError('not_found', `${target} was not found.`);
   if (other !== undefined)
-    throw new CliError('bad_input', `--whatif replays a single workflow, and ${target} contains several.`);
+    throw new CliError('bad_input', `--whatif replays a single workflow, but ${target} contains several.`);
   return story;
 }
 
-/** Everything that the run leaves behind is deleted, unless the run failed: its logs may explain why. */
+/** Deletes everything that the run leaves behind, unless the run failed, because its logs may explain why. */
 async function playedHere(
   { env, report }: CommandContext,
   scenario: Scenario,
@@ -73,9 +73,7 @@ async function playedHere(
 ): Promise<PlayedRun> {
   const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-whatif-'));
   const say = (line: string): void => report.say(line);
-  say(
-    'Running it against a sandbox on this machine. No request goes to another host, and none of your keys is used.',
-  );
+  say('Running it against a local sandbox. Nothing is sent to another host, and your keys are not used.');
   const interruption = onInterruption();
   try {
     const played = await playScenario(scenario, request, {
@@ -127,13 +125,13 @@ function linesOf({ report }: CommandContext, data: WhatIfReport, utc: boolean): 
       ? [`The history has no outcome to compare with. The local run ended with ${outcome.local}.`]
       : outcome.same
         ? [`${paint('good', 'same outcome')}  ${outcome.local}`]
-        : [`${paint('bad', 'another outcome')}  ${outcome.original} in the history, ${outcome.local} here`];
+        : [`${paint('bad', 'different outcome')}  ${outcome.original} in the history, ${outcome.local} here`];
   return [
     paint('note', 'The history'),
     '',
     ...timelineText(original, layout).split('\n'),
     '',
-    paint('note', 'The same against the sandbox'),
+    paint('note', 'The same request against the sandbox'),
     '',
     ...timelineText(local, layout).split('\n'),
     '',
@@ -146,28 +144,25 @@ function linesOf({ report }: CommandContext, data: WhatIfReport, utc: boolean): 
 
 const LANGUAGES = ['.ts', '.js'];
 
-/** Checked before anything is played. @throws CliError if no test can be written */
+/** Checks, before anything runs, that a test can be written. @throws CliError if not */
 async function refuseToSave(file: string, original: Timeline): Promise<void> {
   if (!LANGUAGES.includes(extname(file)))
     throw new CliError(
       'bad_input',
-      `--save-test writes .ts or .js, not ${extname(file) || 'a file without an extension'}.`,
+      `--save-test must end in .ts or .js, not ${extname(file) || 'without an extension'}.`,
     );
   if (outcomeType(original) === null)
-    throw new CliError(
-      'bad_input',
-      '--save-test: the history has no outcome yet, so a test has nothing to expect.',
-    );
+    throw new CliError('bad_input', '--save-test: the history has no outcome yet for a test to expect.');
   if (original.workflowType === WORKFLOW.editImage)
     throw new CliError(
       'bad_input',
       '--save-test: an edit starts with image files, which a test file cannot contain.',
     );
   if ((await stat(file).catch(otherwise(undefined))) !== undefined)
-    throw new CliError('cannot_write', `--save-test: ${file} already exists. Nothing is overwritten.`);
+    throw new CliError('cannot_write', `--save-test: ${file} already exists. Nothing was overwritten.`);
 }
 
-/** Writes the test for a history that {@link refuseToSave} has accepted. Nothing is overwritten. */
+/** Writes the test for a history that {@link refuseToSave} has accepted. Never overwrites a file. */
 async function saveTest(
   file: string,
   of: { readonly original: Timeline; readonly scenario: Scenario; readonly request: LocalRequest },

@@ -3,7 +3,7 @@ import { textOf } from '@temporal-media/replay/internal/timeline/values';
 import { type FaultRule } from '@temporal-media/sandbox';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 
-/** Task errors as services write them, keyed by the kind that a worker reads from them. */
+/** Typical task errors from services, keyed by the kind that a worker derives from them. */
 const ERRORS: { readonly [kind: string]: { readonly code: string; readonly message: string } } = {
   moderation: {
     code: 'moderation_blocked',
@@ -14,22 +14,22 @@ const ERRORS: { readonly [kind: string]: { readonly code: string; readonly messa
   quota: { code: 'QuotaExceeded', message: 'Your quota is used up.' },
 };
 
-/** An error of this kind as services write it. The history's own text and code may reveal its request. */
+/** Returns a typical service error of this kind. The history's own text and code might reveal its request. */
 export function errorOf(kind: string): unknown {
   return Object.hasOwn(ERRORS, kind) ? ERRORS[kind] : { message: 'An unexpected error occurred.' };
 }
 
 /**
- * How many of this many consecutive tries are played if the package chose the pauses between them. The pauses grow with
- * each try, and nothing else can shorten them. @param speed how many times fewer
+ * Returns how many of these consecutive attempts to reproduce if the package chose the pauses between them. The pauses
+ * grow with each attempt, and only fewer attempts shorten them. @param speed factor to divide by
  */
 export const fewerTries = (tries: number, speed: number): number => Math.ceil(tries / speed);
 
-/** Whole seconds, as in the header. @param speed how many times shorter */
+/** Returns whole seconds, as in the header. @param speed factor by which to shorten the pause */
 export const retryAfter = (ms: number, speed: number): number => Math.max(1, Math.ceil(ms / 1000 / speed));
 
 /**
- * A history's outcome as the failure table names it: `completed`, `failed/moderation`; null while the history is open.
+ * Returns a history's outcome as named in the failure table, such as `failed/moderation`. Null while the history is open.
  */
 export function outcomeType({ outcome, entries }: Timeline): string | null {
   if (outcome === null) return null;
@@ -44,7 +44,7 @@ export function outcomeType({ outcome, entries }: Timeline): string | null {
   return row?.type ?? outcome;
 }
 
-/** What one kind of request contributes to a scenario. */
+/** One kind of request's contribution to a scenario. */
 export interface ScenarioPart {
   readonly faults: readonly FaultRule[];
   readonly notPlayed: readonly string[];

@@ -16,11 +16,11 @@ export interface WhatIfReport {
   readonly original: Timeline;
   /** The local run's timeline. */
   readonly local: Timeline;
-  /** The faults in the history, as given to the sandbox. */
+  /** The history's faults, as passed to the sandbox. */
   readonly scenario: Scenario;
-  /** Differences: what the history shows but the local run does not, in words. */
+  /** Descriptions of what the history shows but the local run does not. */
   readonly notPlayed: readonly string[];
-  /** Outcomes as the failure table names them, such as `content_unavailable/expired`. */
+  /** Outcomes as named in the failure table, such as `content_unavailable/expired`. */
   readonly outcome: {
     /** Null for an open history. */
     readonly original: string | null;
@@ -30,27 +30,27 @@ export interface WhatIfReport {
   };
   /** The paid requests that the sandbox counted. */
   readonly paid: { readonly received: number; readonly accepted: number };
-  /** The test that was written; null without `--save-test`. */
+  /** The test that was written. Null without `--save-test`. */
   readonly savedTest: string | null;
 }
 
-/** What the sandbox, a worker and a person must do to reproduce what a history shows. */
+/** What the sandbox, a worker and a person must do to reproduce a history. */
 export interface Scenario {
-  /** The factor by which waits that the service requested, and polls without news, are reduced. */
+  /** The factor by which service-requested waits and unchanged polls are reduced. */
   readonly speed: number;
   /** How long a video is queued and runs, in milliseconds. The faults determine what its polls show. */
   readonly timing: { readonly queuedMs: number; readonly runningMs: number };
-  /** Minimal records contain no file address, so each download contacts one place. */
+  /** Minimal records do not contain a file URL, so each download contacts only one endpoint. */
   readonly records: 'minimal' | 'full';
   /** Sandbox rules, in the order in which they are used up. */
   readonly faults: readonly FaultRule[];
   /** People's decisions about creates with an unknown outcome, in order. */
   readonly decisions: readonly ScenarioDecision[];
-  /** Statuses that the operator vouched for, inferred from the answers; empty for the strict default. */
+  /** Statuses that the operator vouched for, inferred from the answers. Empty for the strict default. */
   readonly policy: CreatePolicy;
-  /** How long to wait for the video, in milliseconds; null for the default. */
+  /** How long to wait for the video, in milliseconds. Null for the default. */
   readonly waitForMs: number | null;
-  /** What the history shows but the sandbox cannot replay, in words. */
+  /** Descriptions of what the history shows but the sandbox cannot reproduce. */
   readonly notPlayed: readonly string[];
 }
 
@@ -71,18 +71,18 @@ const READ_FOR_ADOPTION: FaultRule = {
   action: { type: 'record', patch: { status: 'queued' } },
 };
 
-/** Facts in other entries that are not faults of the service. */
+/** Facts in other entries that are not service faults. */
 const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
-  reset: 'the reset of the workflow',
+  reset: "the workflow's reset",
   cancel_requested: 'the cancellation',
   task_failure: 'workflow tasks that failed or timed out',
-  reconcile: 'what the journal, or the task records of the service, proved about a create',
-  watch: 'the polls of a watcher: its own history has the failed ones',
+  reconcile: "what the journal or the service's task records proved about a create",
+  watch: "a watcher's polls: failed polls are in the watcher's history",
   nudge: 'a nudge',
 };
 
 /**
- * Derives the faults from a timeline. Pure: the same timeline gives the same scenario.
+ * Derives the faults from a timeline. The function is pure: the same timeline always produces the same scenario.
  * @param speed at least 1
  */
 export function scenarioOf(timeline: Timeline, speed: number): Scenario {
@@ -101,8 +101,8 @@ export function scenarioOf(timeline: Timeline, speed: number): Scenario {
     ...polls.notPlayed,
     ...downloads.notPlayed,
     ...entries.flatMap(({ kind }) => NOT_OF_THE_SERVICE[kind] ?? []),
-    ...(refused ? ['a decision that was refused'] : []),
-    ...(isRefusedUnseen(timeline) ? ['a request that was refused before it was sent'] : []),
+    ...(refused ? ['a decision that was rejected'] : []),
+    ...(isRefusedUnseen(timeline) ? ['a request that was rejected before it was sent'] : []),
   ];
   return {
     speed,
@@ -121,7 +121,7 @@ export function scenarioOf(timeline: Timeline, speed: number): Scenario {
   };
 }
 
-/** Ended by the workflow itself, before any activity. */
+/** Whether the workflow rejected the request before running any activity. */
 const isRefusedUnseen = ({ outcome, entries }: Timeline): boolean =>
   outcome === 'rejected' && !entries.some(({ kind }) => kind === 'create' || kind === 'image');
 
@@ -133,7 +133,7 @@ function isCompletedAtOnce({ entries }: Timeline): boolean {
 /** A shortened wait still leaves time for some polls, in milliseconds. */
 const SHORTEST_WAIT_MS = 30_000;
 
-/** A wait that ended before its video is shortened. Any other wait is long enough. */
+/** Returns the wait, shortened if it ended before its video. Any other wait is long enough. */
 function waitFor(timeline: Timeline, speed: number): number | null {
   const given = timeline.entries.find(({ kind }) => kind === 'started')?.facts['waitFor'];
   const ms = typeof given === 'number' ? given : null;

@@ -8,8 +8,8 @@ import { standIn } from './local-request';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /**
- * The poll answers as rules that are used up in order, so that each fault follows what was seen before it, however long
- * the local run takes. The speed divides the number of polls without news and of failed polls.
+ * Converts poll answers to rules that are used up in order, so that each fault follows the answers before it, however
+ * long the local run takes. The speed divides the number of unchanged and failed polls.
  */
 export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
@@ -34,7 +34,7 @@ export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
 const changesIn = (changes: readonly PollChange[], { at, until }: TimelineEntry): readonly PollChange[] =>
   changes.filter((change) => change.at >= at && change.at <= until);
 
-/** Kind of the error with which the task failed. */
+/** Returns the kind of error that the task failed with. */
 function endedBy({ entries }: Timeline): string {
   return textOf(entries.findLast(({ kind }) => kind === 'ended')?.facts['kind']) ?? 'unknown';
 }
@@ -64,7 +64,7 @@ const poll = (action: FaultAction, times: number): FaultRule => ({
   action,
 });
 
-/** Statuses with which services report this; null if the reason is not a service's answer. */
+/** Statuses that services use for each reason. Null if the reason is not a service's answer. */
 const STATUS: { readonly [error in PollErrorClass]: number | null } = {
   rate_limited: 429,
   unavailable: 503,
@@ -98,7 +98,7 @@ function errors(
   return polls === 1 ? [last] : [poll({ type: 'status', status }, fewerTries(polls - 1, speed)), last];
 }
 
-/** A state that lasts until the wait ends: a task that is not found, or one that does not end. */
+/** Returns a state that lasts until the wait ends: a task that is not found, or that does not end. */
 function endless(timeline: Timeline, faults: readonly FaultRule[]): readonly FaultRule[] {
   const outcome = outcomeType(timeline);
   if (outcome !== 'task_unknown' && outcome !== 'still_running') return [];
@@ -109,12 +109,12 @@ function endless(timeline: Timeline, faults: readonly FaultRule[]): readonly Fau
   return [poll(last?.type === 'record' ? last : running, 0)];
 }
 
-/** Bytes received from an incomplete file: fewer than any sandbox video has. */
+/** Bytes received from an incomplete file. Smaller than any sandbox video. */
 const SOME_BYTES = 1_000;
-/** A single-try download that took longer, in milliseconds, is reported as slow. */
+/** A single-attempt download that took longer than this, in milliseconds, is reported as slow. */
 const SLOW_MS = 30_000;
 
-/** The download faults: first the failed tries, then the file's final outcome. */
+/** Derives the download faults: first the failed attempts, then the file's final outcome. */
 export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
@@ -125,7 +125,7 @@ export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart 
     const isOver = facts['outcome'] === 'downloaded' || facts['outcome'] === 'content_unavailable';
     const name = reason ?? problemIn(facts);
     const failed = reason === null ? (numberOf(facts['tries']) ?? 1) - 1 : 0;
-    if (!isOver) notPlayed.push('a download without an end');
+    if (!isOver) notPlayed.push('a download that did not finish');
     if (reason === null && failed === 0) {
       const tookMs = numberOf(facts['tookMs']) ?? 0;
       if (tookMs > SLOW_MS) notPlayed.push(`a slow download (${shownSpan(tookMs)})`);
@@ -143,20 +143,20 @@ export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart 
   return { faults, notPlayed };
 }
 
-/** Whether the service requested the pause before the next try. */
+/** Whether the service requested the pause before the next attempt. */
 const isAsked = (facts: Facts): boolean => numberOf(facts['retryAfterMs']) !== null;
 
 const CHANGES_BYTES: readonly FaultAction['type'][] = ['truncate', 'cut_body'];
 
-/** The sandbox address that sends the file. */
+/** Returns the sandbox endpoint that sends the file. */
 function bytesFrom(timeline: Timeline): 'content' | 'media' {
   return behaviourOf(standIn(timeline)).content === 'direct' ? 'content' : 'media';
 }
 
-/** The class of the last failed try. The history does not record the earlier ones, which are assumed to be the same. */
+/** Returns the class of the last failed attempt. The history omits earlier ones, which are assumed to be the same. */
 const problemIn = (facts: Facts): string => /^\w+/.exec(textOf(facts['lastFailure']) ?? '')?.[0] ?? 'unknown';
 
-/** Undefined if it is not a fault of the service. */
+/** Returns the fault for a failed download, or undefined if the service did not cause it. */
 function actionOf(name: string, facts: Facts, speed: number): FaultAction | undefined {
   const status =
     numberOf(facts['httpStatus']) ?? Number(/HTTP (\d{3})/.exec(textOf(facts['lastFailure']) ?? '')?.[1]);

@@ -16,12 +16,12 @@ const TRANSFORMERS: readonly string[] = [
   '@sucrase/jest-plugin',
 ];
 
-/** What a TypeScript test needs, in words. */
-const TRANSFORMER_WORDS = 'a transformer of TypeScript (ts-jest, @swc/jest or another one)';
+/** Describes what a TypeScript test needs. */
+const TRANSFORMER_WORDS = 'a TypeScript transformer (such as ts-jest or @swc/jest)';
 
 /**
- * What the project lacks to run a saved test: without a transformer, a `.ts` file is a syntax error for jest. Undefined
- * if nothing is missing. The project is every package.json from the file's folder upwards.
+ * Returns what the project lacks to run a saved test, or undefined if nothing is missing. Without a transformer, a `.ts`
+ * file is a syntax error for Jest. Checks every package.json from the file's folder upward.
  */
 export async function missingTransformer(file: string): Promise<string | undefined> {
   if (extname(file) !== '.ts') return undefined;
@@ -30,7 +30,7 @@ export async function missingTransformer(file: string): Promise<string | undefin
     if (text !== undefined && packagesIn(text).some((name) => TRANSFORMERS.includes(name))) return undefined;
     if (folder === dirname(folder)) break;
   }
-  return `no package.json above ${file} names ${TRANSFORMER_WORDS}, which jest needs for it: install one, or name a file that ends in .js.`;
+  return `no package.json above ${file} lists ${TRANSFORMER_WORDS}, which Jest needs for this file. Install one, or pass a file name that ends in .js.`;
 }
 
 function packagesIn(text: string): readonly string[] {
@@ -43,7 +43,7 @@ function packagesIn(text: string): readonly string[] {
   }
 }
 
-/** How one kind of call is started, and under which name the sandbox counts it. */
+/** How to start each kind of call, and the sandbox counter for it. */
 const CALLS = {
   generateVideo: { start: 'startVideo', counter: 'creates' },
   generateImage: { start: 'startImage', counter: 'images' },
@@ -53,14 +53,14 @@ const CALLS = {
 export interface TestSubject {
   readonly original: Timeline;
   readonly scenario: Scenario;
-  /** Not for edits: they begin with pictures, which a test file cannot contain. */
+  /** Never an edit, because edits start with image files, which a test file cannot contain. */
   readonly request: LocalRequest & { readonly workflow: keyof typeof CALLS };
   readonly language: 'ts' | 'js';
 }
 
 /**
- * A test for jest, using only public exports, that plays a scenario and expects the history's outcome. It contains only
- * what the history's timeline shows: no id, prompt, key or address.
+ * Returns a Jest test that reproduces a scenario with public exports only, and expects the history's outcome. It contains
+ * only facts from the history's timeline, without ids, prompts, keys or URLs.
  */
 export function testOf(subject: TestSubject): string {
   const { language } = subject;
@@ -82,10 +82,10 @@ export function testOf(subject: TestSubject): string {
 function headOf({ original, scenario, request, language }: TestSubject): string[] {
   const left = [...scenario.notPlayed, ...request.notPlayed];
   return [
-    `// Written by \`temporal-media replay --whatif --save-test\` from a history that ended as ${outcomeType(original)}.`,
+    `// Written by \`temporal-media replay --whatif --save-test\` from a history that ended with ${outcomeType(original)}.`,
     language === 'ts'
-      ? `// Needs jest with ${TRANSFORMER_WORDS}.`
-      : '// Needs jest, and no transformer: it is CommonJS.',
+      ? `// Requires Jest with ${TRANSFORMER_WORDS}.`
+      : '// Requires Jest. It is CommonJS, so it does not need a transformer.',
     ...left.map((what) => `// Not played: ${what}.`),
   ];
 }
@@ -128,7 +128,7 @@ function inputOf({ scenario, request }: TestSubject): object {
   };
 }
 
-/** The expected outcome. In `failed/moderation` the detail is an error kind; every other detail is a reason. */
+/** Returns the expected outcome. In `failed/moderation`, the detail is an error kind. Other details are reasons. */
 function expected(original: Timeline): object {
   const [outcome = '', detail] = (outcomeType(original) ?? '').split('/');
   if (detail === undefined) return { outcome };

@@ -33,23 +33,21 @@ interface WorkerCommandOptions extends CommonOptions {
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** `worker`: runs activities and workflows from MEDIA_* and TEMPORAL_* until SIGTERM, then drains. */
+/** Adds `worker`, which runs workflows and activities as configured in MEDIA_* and TEMPORAL_*, and drains on SIGTERM. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('worker'))
-    .description('run a media worker; the only command that needs the key')
+    .description('run a media worker, the only command that needs the key')
     .option(
       '--rebind',
-      'bind the task queue to this journal instead of another one that no worker uses any more',
+      'bind the task queue to this journal instead of another one that no worker uses anymore',
     )
-    .option('-y, --yes', 'agree to what --rebind gives up')
+    .option('-y, --yes', 'accept what is lost with --rebind')
     .option(
       '--serve <parts>',
-      'serve only these parts, comma-separated: workflows, create, poll, download, image (default: MEDIA_SERVE, else all)',
+      'comma-separated parts to serve: workflows, create, poll, download, image (default: MEDIA_SERVE or all)',
     )
     .addOption(
-      new Option('--log-level <level>', 'lowest level that is logged to stderr')
-        .choices(LEVELS)
-        .default('INFO'),
+      new Option('--log-level <level>', 'lowest level to log to stderr').choices(LEVELS).default('INFO'),
     )
     .addOption(
       new Option('--log-format <format>', 'format of the log lines')
@@ -60,13 +58,13 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
     .addOption(
       new Option(
         '--health <address>',
-        'serve health probes here: /livez, and /readyz once it takes work; host:port, or :port for all interfaces',
+        'host:port for health probes, or :port for all interfaces; serves /livez, and /readyz once the worker is ready',
       ).env('MEDIA_HEALTH_ADDRESS'),
     )
     .addOption(
       new Option(
         '--metrics <address>',
-        'serve Prometheus metrics here, at /metrics; host:port, or :port for all interfaces',
+        'host:port for Prometheus metrics, or :port for all interfaces; serves /metrics',
       ).env('MEDIA_METRICS_ADDRESS'),
     )
     .addHelpText('after', HELP)
@@ -77,10 +75,10 @@ const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_CREDENTIAL, MEDIA_ACCOUNTS, MEDIA_MODELS, MEDIA_UNKNOWN_MODELS,
 MEDIA_CREATE_POLICY, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR, MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_JOURNAL_SHARED, MEDIA_HOST_ID,
 MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLLING, MEDIA_POLL_CONNECTIONS, MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND,
-MEDIA_CACHED_WORKFLOWS, MEDIA_SERVE, MEDIA_NEXUS, MEDIA_DEPLOYMENT, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, TEMPORAL_*. Besides its task queue
-NAME it serves NAME/create, NAME/poll, NAME/download and NAME/image, on which creates, polls, downloads and images run. With --serve
-it serves some of them, and with \`--serve workflows\` it needs neither the service nor its stores.
-On SIGTERM it drains: it finishes a create that is under way, then exits.
+MEDIA_CACHED_WORKFLOWS, MEDIA_SERVE, MEDIA_NEXUS, MEDIA_DEPLOYMENT, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, TEMPORAL_*. In addition to its task queue
+NAME, the worker polls NAME/create, NAME/poll, NAME/download and NAME/image for creates, polls, downloads and images. With
+--serve, it polls only some of them. With \`--serve workflows\`, it needs neither the service nor its stores.
+On SIGTERM, it drains: it finishes any create in progress, then exits.
 
 Example:
   $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt MEDIA_DATA_DIR=/var/lib/media temporal-media worker
@@ -94,7 +92,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   refuseCodec(context.env);
   const interruption = onInterruption();
   const seen = new SeenKeys(config);
-  // Measured with 10,000 videos in flight: a quarter less memory (430 instead of 580 MiB), and no more CPU.
+  // With 10,000 videos in flight, this used a quarter less memory (430 instead of 580 MiB) without using more CPU.
   setFlagsFromString('--heap-growing-percent=50');
   const sink = redactedSink(options.logFormat, () => [
     ...(served.kinds.length > 0 ? seen.keys() : []),
@@ -120,7 +118,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     }),
   }).catch(unreachable);
   const made = await Promise.race([making, interruption.happened]);
-  // Nothing has been polled yet, so there is nothing to drain. A worker that is still starting ends with the process.
+  // A worker that is still starting has not polled yet, so there is nothing to drain. It ends with the process.
   if (made === undefined) return;
   const { taskQueue, queues, account, accounts } = made;
   say(
@@ -138,14 +136,14 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   });
   void interruption.happened.then(() => {
     isReady = async () => false;
-    say('Draining: work in progress is finished first.');
+    say('Draining: finishing work in progress.');
     made.shutdown();
   });
   await made.run();
 }
 
 /**
- * Gives the SDK its logger and its exporter of metrics, which also has our metrics.
+ * Configures the SDK's logger and its metrics exporter, which also exports our metrics.
  * @returns the logger, and the exporter's address, if any
  * @throws CliError
  */
@@ -160,15 +158,14 @@ async function installRuntime(
     options.metrics === undefined ? undefined : await socketAddress(options.metrics, 'MEDIA_METRICS_ADDRESS');
   try {
     Runtime.install({
-      // This command handles signals itself, because a signal or a lost parent must also end a worker that is still
-      // starting.
+      // This command handles signals, because a signal or a lost parent must also stop a worker that is still starting.
       shutdownSignals: [],
       logger: withoutPayloads(new DefaultLogger(options.logLevel, sink)),
       telemetryOptions: {
         ...(bindAddress !== undefined && {
           metrics: { prometheus: { bindAddress, histogramBucketOverrides: histogramBuckets() } },
         }),
-        // Otherwise the SDK core writes lines in its own format to the console.
+        // Without this setting, the SDK core writes lines in its own format to the console.
         ...(options.logFormat === 'json' && { logging: { forward: {} } }),
       },
     });
@@ -192,42 +189,41 @@ function servedText({ serve, taskQueue }: MediaConfig, queues: readonly string[]
   return `Also served: ${queues.filter((queue) => queue !== taskQueue).join(', ')}.`;
 }
 
-/** Rewords connection errors: the native client's errors name neither the server nor a remedy. @throws always */
+/** Rephrases connection errors, because the native client's errors lack the server's address. @throws always */
 async function unreachable(error: unknown): Promise<never> {
   if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   const { address = 'localhost:7233' } = loadClientConnectConfig().connectionOptions;
-  throw new CliError('temporal_unreachable', `No Temporal server responds at ${address}.`);
+  throw new CliError('temporal_unreachable', `No Temporal server responded at ${address}.`);
 }
 
 /**
- * Refuses a codec server: a short outage of it would fail activities that have already paid (docs/operations.md).
+ * Rejects a codec server, because its outage would fail activities that have already paid (docs/operations.md).
  * @throws ConfigurationError
  */
 function refuseCodec(env: NodeJS.ProcessEnv): void {
   if (!env['TEMPORAL_CODEC_ENDPOINT']?.trim()) return;
   const message =
-    'is set, but this command has no codec and cannot read what other commands encode. Create a worker in code with the codec in its dataConverter, or remove the variable here.';
+    'is set, but this command does not support codecs and cannot read what other commands encode. Create a worker in code with the codec in its dataConverter, or unset the variable here.';
   throw new ConfigurationError('TEMPORAL_CODEC_ENDPOINT', message);
 }
 
-/** @throws ConfigurationError for a setting that would otherwise fail at the first paid call. */
+/** @throws ConfigurationError for settings that would make the first paid call fail */
 function refuseUnusable(config: MediaConfig): void {
-  // An account in the file may lack its key for the moment: its calls wait, and the other accounts keep working.
+  // An account in the file may temporarily lack its key. Its calls then wait, and other accounts keep working.
   if (config.accounts !== undefined) accountsOf(config);
   if (config.baseUrl === undefined && config.accounts !== undefined) return;
   if (config.baseUrl === undefined)
     throw new ConfigurationError(
       'MEDIA_BASE_URL',
-      'is not set. Set it to the base address of the service, or set MEDIA_ACCOUNTS to a file with several accounts.',
+      "is not set. Set it to the service's base URL, or set MEDIA_ACCOUNTS to a file with several accounts.",
     );
   shortForm(config);
   config.apiKey();
 }
 
 /**
- * All accounts' current and earlier keys. A replaced key may still be valid, and so may a key that currently cannot be
- * read.
+ * All accounts' current and earlier keys. A key that was replaced, or that is currently unreadable, may still be valid.
  */
 class SeenKeys {
   private readonly all = new Set<string>();
@@ -251,11 +247,11 @@ function orNone<T>(read: () => readonly T[]): readonly T[] {
   }
 }
 
-/** What a worker process reports about itself. */
+/** A worker process's health. */
 export interface Health {
   /**
-   * Whether the process has bound its queues, polls them and can write its journal. False while it starts and once it
-   * drains. Never rejects.
+   * Whether the process has bound its queues, polls them and can write its journal. False while it starts or drains.
+   * Never rejects.
    */
   readonly isReady: () => Promise<boolean>;
 }
@@ -268,9 +264,9 @@ export interface HealthEndpoint {
 }
 
 /**
- * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 whenever the process can respond,
- * `GET /readyz` 200 while the worker takes work and can write the stores that its parts need, and 503 otherwise. Serves
- * nothing else and reveals nothing.
+ * Serves probes for Kubernetes and load balancers. `GET /livez` returns 200 whenever the process can respond. `GET
+ * /readyz` returns 200 while the worker accepts work and can write the stores that its parts need, or 503 if it cannot.
+ * Serves and reveals nothing else.
  * @param address `host:port` or `:port` (all interfaces)
  */
 export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {
@@ -307,7 +303,7 @@ async function listening(server: Server, host: string | undefined, port: number)
   });
 }
 
-/** An address on which a part of the worker listens. */
+/** An address for the worker to listen on. */
 interface ListenAddress {
   /** Undefined for all interfaces. */
   readonly host: string | undefined;
@@ -316,7 +312,7 @@ interface ListenAddress {
 
 /**
  * Reads `host:port`, or `:port` for all interfaces.
- * @param variable to name in the error
+ * @param variable name for the error message
  * @throws CliError
  */
 export function parseListenAddress(address: string, variable: string): ListenAddress {
@@ -328,11 +324,11 @@ export function parseListenAddress(address: string, variable: string): ListenAdd
   return { host: host === '' ? undefined : host, port };
 }
 
-/** The address as `ip:port`, for a server that resolves no names. @throws CliError */
+/** Converts an address to `ip:port`, for a server that does not resolve names. @throws CliError */
 export async function socketAddress(address: string, variable: string): Promise<string> {
   const { host, port } = parseListenAddress(address, variable);
   if (port === 0)
-    throw new CliError('configuration', `${variable}: needs a fixed port for the scraper, not 0.`);
+    throw new CliError('configuration', `${variable}: must have a fixed port for the scraper, not 0.`);
   if (host === undefined) return `0.0.0.0:${port}`;
   const found = await lookup(host).catch((error: unknown) => {
     throwBug(error);

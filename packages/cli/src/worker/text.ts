@@ -10,8 +10,8 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 const KEYS_EVERY_MS = 1_000;
 
 /**
- * Writes log lines to stderr without keys, cookies and signed addresses: the SDK and code of users write
- * to the same log.
+ * Writes log lines to stderr, redacting keys, cookies and signed URLs, because the SDK and user code write to the same
+ * log.
  */
 export function redactedSink(
   format: LogFormat,
@@ -36,17 +36,17 @@ const timeOf = ({ timestampNanos }: LogEntry): string =>
 function textLine(entry: LogEntry): string {
   const { level, message, meta } = entry;
   const more = meta === undefined || Object.keys(meta).length === 0 ? '' : ` ${inspect(meta)}`;
-  // Only the first line of an entry begins in the first column, so no other line can pass for a new entry.
+  // Only an entry's first line starts in the first column, so other lines cannot look like a new entry.
   return `${timeOf(entry)} [${level}] ${message}${more}`.split('\n').map(visible).join('\n  ');
 }
 
-/** One object on one line. Each text is redacted separately, so that the line stays valid JSON whatever is removed. */
+/** Formats an entry as one JSON line. Each string is redacted separately, so that the line remains valid JSON. */
 function jsonLine(entry: LogEntry, page: (text: string) => string): string {
   const { level, message, meta } = entry;
   const head = { time: timeOf(entry), level, message };
   const clean = (value: unknown): string => {
     const texts = JSON.stringify(value, (_name, inner: unknown) => plain(inner));
-    // User code may choose field names, too.
+    // User code may also choose field names.
     return visibleJson(JSON.parse(texts), (_name, inner) => redacted(inner, page));
   };
   try {

@@ -106,7 +106,7 @@ describe('commands with several accounts', () => {
       source: { account: 'studio-b', location: path.join(bench.dir, 'own.json') },
     });
     expect(own.stderr).toContain('for the account studio-b');
-    expect([none.code, none.reply.error?.hint]).toEqual([65, 'There are: studio-a, studio-b.']);
+    expect([none.code, none.reply.error?.hint]).toEqual([65, 'Configured accounts: studio-a, studio-b.']);
     const dry = ['video', '--model', 'only-of-b', '--prompt', 'x', '--duration', '2', '--dry-run'];
     const [ofB, ofA] = await Promise.all([
       runJson([...dry, '--account', 'studio-b'], env),

@@ -83,7 +83,7 @@ describe('temporal-media doctor', () => {
         'service from the sandbox of `temporal-media dev`, key from MEDIA_API_KEY',
       ]);
       expect([other.code, other.error?.type]).toEqual([69, 'no_worker']);
-      expect(other.error?.hint).toContain(`serves "${clientEnv['MEDIA_TASK_QUEUE']}"`);
+      expect(other.error?.hint).toContain(`polls "${clientEnv['MEDIA_TASK_QUEUE']}"`);
     });
 
     test('as text: one line per check on stdout, a last line; -o jsonl: one event per check', async () => {

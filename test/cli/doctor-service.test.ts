@@ -44,7 +44,7 @@ describe('temporal-media doctor and the service', () => {
 
   test('[C5.4a] a wrong key: exit code 77, and no key is shown', async () => {
     const run = await runDoctor({ ...bench.workerEnv, MEDIA_API_KEY: 'wrong-key-open-sesame' });
-    expectFailure(run, 'service', 'service_credentials', 77, /Correct MEDIA_API_KEY/);
+    expectFailure(run, 'service', 'service_credentials', 77, /correct MEDIA_API_KEY/);
     expect(run.error?.message).toContain('HTTP 401');
     expect(run.text).not.toContain('wrong-key-open-sesame');
   });
@@ -69,13 +69,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'https to a service that speaks http',
       async () => ({ MEDIA_BASE_URL: bench.sandbox.url.replace('http:', 'https:') }),
-      ...([
-        'service',
-        'service_unreachable',
-        69,
-        'failed the TLS handshake',
-        /MEDIA_BASE_URL/,
-      ] as const),
+      ...(['service', 'service_unreachable', 69, 'failed the TLS handshake', /MEDIA_BASE_URL/] as const),
     ],
     [
       'a service that hangs up',
@@ -85,7 +79,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a service that never answers',
       () => base(silent()),
-      ...(['service', 'service_unreachable', 69, 'does not answer in time', /MEDIA_BASE_URL/] as const),
+      ...(['service', 'service_unreachable', 69, 'did not respond in time', /MEDIA_BASE_URL/] as const),
     ],
     [
       'the page of a login instead of the service',
@@ -101,7 +95,13 @@ describe('temporal-media doctor and the service', () => {
     [
       'a web server of something else',
       () => base(page(404)),
-      ...(['service', 'service_unexpected_reply', 69, 'HTTP 404 with a web page', /including its path/] as const),
+      ...([
+        'service',
+        'service_unexpected_reply',
+        69,
+        'HTTP 404 with a web page',
+        /including its path/,
+      ] as const),
     ],
     [
       'a gateway without its service',
@@ -121,7 +121,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a key without access',
       () => base(answering((_request, response) => response.writeHead(403).end('{}'))),
-      ...(['service', 'service_credentials', 77, 'HTTP 403', /Correct MEDIA_API_KEY/] as const),
+      ...(['service', 'service_credentials', 77, 'HTTP 403', /correct MEDIA_API_KEY/] as const),
     ],
     [
       'an account without balance',

@@ -61,8 +61,8 @@ describe('temporal-media models', () => {
     expect(image.stdout).toContain('0.24 USD for size 4096x4096');
     expect(image.stdout).toContain("temporal-media image --model 'image-2 4K' --prompt");
     expect(plain.stdout).toMatch(/^price +unknown$/m);
-    expect(plain.stdout).toMatch(/^request +answered within 60 s \(default\)$/m);
-    expect(image.stdout).toMatch(/^request +answered within 240 s \(default\)$/m);
+    expect(plain.stdout).toMatch(/^request +times out after 60 s \(default\)$/m);
+    expect(image.stdout).toMatch(/^request +times out after 240 s \(default\)$/m);
   });
 
   test('the example command of every model is one that the command line takes', async () => {

@@ -65,11 +65,13 @@ describe('what nobody serves is said at once', () => {
       const id = bench.server.uniqueId('lacking');
       const waiting = startCli([...video, '--id', id], env);
       const line = await waiting.untilLine('stderr', /no such function is exported/);
-      expect(line).toMatch(/the workflow's code fails at attempt \d+: .*'generateVideo'.* add a MediaPlugin/);
+      expect(line).toMatch(
+        /attempt \d+ of the workflow's code failed: .*'generateVideo'.* Add a MediaPlugin/,
+      );
       waiting.child.kill('SIGINT');
       await waiting.ended;
       const { reply } = await runJson(['status', id], env);
-      expect(reply.data?.['safe']).toMatch(/^Its workflow code fails: attempt \d+ .*add a MediaPlugin/);
+      expect(reply.data?.['safe']).toMatch(/^Its workflow code fails: attempt \d+ .*Add a MediaPlugin/);
       await bench.server.client.workflow.getHandle(id).terminate();
     });
   });

@@ -23,8 +23,8 @@ describe('lines of replay on a terminal', () => {
 
   it('have each note once, where it applies', () => {
     expect(closingLines(summary(false, false), {})).toEqual([]);
-    expect(first(closingLines(summary(true, false), {}))).toEqual(['Options: r', '  or keep ', '  or give ']);
-    expect(first(closingLines(summary(false, true), {}))).toEqual(['Resetting ']);
+    expect(first(closingLines(summary(true, false), {}))).toEqual(['Options: r', '  or keep ', '  or deplo']);
+    expect(first(closingLines(summary(false, true), {}))).toEqual(['If you res']);
     expect(first(closingLines(summary(false, false), { bundle: 'b.js' }))).toEqual(['A replay c']);
     expect(closingLines(summary(true, true), { verbose: true })).toHaveLength(5);
   });

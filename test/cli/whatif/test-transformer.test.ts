@@ -27,7 +27,7 @@ describe('where a test is saved', () => {
       await project(content);
       const file = path.join(dir, 'film.test.ts');
       expect(await missingTransformer(file)).toMatch(
-        /ts-jest, @swc\/jest.*Install one, or pass a file name that ends in \.js/,
+        /ts-jest or @swc\/jest.*Install one, or pass a file name that ends in \.js/,
       );
       expect(await missingTransformer(path.join(dir, 'film.test.js'))).toBeUndefined();
     },

@@ -172,7 +172,7 @@ export async function failingTask(
     : '';
   // Text from the user's own code may repeat a prompt.
   const said = isOurs || remedy !== '' ? message : "for the reason, see the history and the worker's log";
-  return `the workflow's code fails at attempt ${attempt}: ${said}.${remedy}`;
+  return `attempt ${attempt} of the workflow's code failed: ${said}.${remedy}`;
 }
 
 /** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */

@@ -18,8 +18,8 @@ import {
   outputModeOf,
 } from './shared/report';
 
-// The AWS SDK would warn on every command about Node versions that it will require in the future. This variable silences
-// only that warning.
+// The AWS SDK would warn on every command about Node versions that it will require in the future. This variable
+// silences only that warning.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 async function main(argv: readonly string[]): Promise<number> {

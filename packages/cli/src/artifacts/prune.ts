@@ -30,9 +30,9 @@ interface Pruned {
 }
 
 /**
- * Removes old, unreferenced artifacts from the MEDIA_ARTIFACTS store. When in doubt, it keeps an artifact: any text that
- * could be the artifact's name counts as a reference. @throws CliError when something that may reference an artifact
- * cannot be read
+ * Removes old, unreferenced artifacts from the MEDIA_ARTIFACTS store. When in doubt, it keeps an artifact: any text
+ * that could be the artifact's name counts as a reference. @throws CliError when something that may reference an
+ * artifact cannot be read
  */
 export async function pruneArtifacts(
   { report }: CommandContext,

@@ -24,8 +24,8 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from '../shared/errors';
 
 /**
- * Downloads a manifest. The worker never requests the URL again, so the campaign that starts is exactly the one that was
- * validated and confirmed. Messages omit the URL, which may be signed. @throws Error with a human-readable reason
+ * Downloads a manifest. The worker never requests the URL again, so the campaign that starts is exactly the one that
+ * was validated and confirmed. Messages omit the URL, which may be signed. @throws Error with a human-readable reason
  */
 async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;
@@ -73,8 +73,8 @@ export async function namesFiles(
 
 /**
  * Rewrites the manifest as a JSON list that names stored files instead of local ones, so that a worker on another
- * machine can read them. Every row keeps its line number, so messages and results refer to lines of the user's own file.
- * Several rows of a list may share a line. A malformed row stays malformed.
+ * machine can read them. Every row keeps its line number, so messages and results refer to lines of the user's own
+ * file. Several rows of a list may share a line. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -240,7 +240,8 @@ const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', '
 
 /**
  * Stores the local files that rows name as artifacts. Accepts only media files that are below the manifest's folder
- * after links are resolved: a manifest from someone else must not send arbitrary files from this machine to the service.
+ * after links are resolved: a manifest from someone else must not send arbitrary files from this machine to the
+ * service.
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();

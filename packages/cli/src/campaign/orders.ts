@@ -64,7 +64,8 @@ export async function resumeRowsOf(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // Resuming rows of a running campaign stays within a budget that was already confirmed. A retry buys new attempts.
+      // Resuming rows of a running campaign stays within a budget that was already confirmed. A retry buys new
+      // attempts.
       if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
@@ -177,7 +178,8 @@ export async function setCampaign(context: CommandContext, id: string, options: 
 }
 
 /**
- * Fails immediately when no worker is running, because an Update would block until a worker applies it. @throws CliError
+ * Fails immediately when no worker is running, because an Update would block until a worker applies it. @throws
+ * CliError
  */
 async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.campaigns.describe(id);

@@ -124,7 +124,10 @@ export async function* promptRows(
   }
 }
 
-/** Whether a line is JSON or a CSV header. In a prompts file, each line of such a manifest would be bought as a prompt. */
+/**
+ * Whether a line is JSON or a CSV header. In a prompts file, each line of such a manifest would be bought as a
+ * prompt.
+ */
 function isManifest(line: string): boolean {
   if (line.trimStart().startsWith('{')) return true;
   const names = line.split(/[,;\t]/).map((name) => name.trim().toLowerCase().replace(/^"|"$/g, ''));

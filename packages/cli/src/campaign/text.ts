@@ -40,10 +40,10 @@ const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
 const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
 
 /**
- * Determines how a campaign ended. The first condition that applies decides: refused before anything was sent, rows with
- * an unknown outcome (5), rows still running (75, resume it), canceled by a command (5), failed rows (5), rows that did
- * not fit the budget (5), rows with changed text (5), all rows completed (0). Rows excluded by --limit, --sample or
- * --on-invalid skip do not count.
+ * Determines how a campaign ended. The first condition that applies decides: refused before anything was sent, rows
+ * with an unknown outcome (5), rows still running (75, resume it), canceled by a command (5), failed rows (5), rows
+ * that did not fit the budget (5), rows with changed text (5), all rows completed (0). Rows excluded by --limit,
+ * --sample or --on-invalid skip do not count.
  */
 export function campaignEnd({
   outcome,

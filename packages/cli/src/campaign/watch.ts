@@ -126,8 +126,8 @@ interface Attachment {
 }
 
 /**
- * Shows a campaign until it ends, keeps its report up to date and prints its result. Ctrl-C detaches: the campaign keeps
- * running and is never canceled. @throws CliError with exit code 130 when interrupted
+ * Shows a campaign until it ends, keeps its report up to date and prints its result. Ctrl-C detaches: the campaign
+ * keeps running and is never canceled. @throws CliError with exit code 130 when interrupted
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
   const { interruption, refresher, started } = attachment;

@@ -45,8 +45,8 @@ const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
- * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker with one data directory. If one fails to start,
- * stops everything, except that a worker whose journal or store is missing is retried.
+ * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker with one data directory. If one fails to
+ * start, stops everything, except that a worker whose journal or store is missing is retried.
  * @param rebind arguments that let the first worker take over the queue, such as `--rebind`
  */
 export async function startDev(

@@ -17,8 +17,8 @@ import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { waiting } from './waiting';
 
 /**
- * Runs every check as soon as its dependencies are done, and independent checks concurrently. Never rejects: a check that
- * throws or hangs has failed. @returns one report per check, in list order
+ * Runs every check as soon as its dependencies are done, and independent checks concurrently. Never rejects: a check
+ * that throws or hangs has failed. @returns one report per check, in list order
  */
 export async function runChecks(
   checks: readonly DoctorCheck[],

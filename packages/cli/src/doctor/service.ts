@@ -374,8 +374,8 @@ export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>)
 const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
 
 /**
- * Checks all accounts concurrently. With several accounts, the worst finding decides, and the message names each account.
- * With a single account, its finding is returned unchanged.
+ * Checks all accounts concurrently. With several accounts, the worst finding decides, and the message names each
+ * account. With a single account, its finding is returned unchanged.
  */
 async function eachAccount(
   accounts: readonly AccountFacts[],

@@ -327,8 +327,8 @@ export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string 
 }
 
 /**
- * Reports workers that poll but get no new work because it is routed to another version. Returns undefined if some worker
- * gets new work, or if none polls. @param now milliseconds since the Unix epoch
+ * Reports workers that poll but get no new work because it is routed to another version. Returns undefined if some
+ * worker gets new work, or if none polls. @param now milliseconds since the Unix epoch
  */
 export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
   const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;

@@ -64,7 +64,8 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // The workflow has ended, its worker is busy, or its answer is unreadable here. That does not explain why others wait.
+    // The workflow has ended, its worker is busy, or its answer is unreadable here. That does not explain why others
+    // wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
     for (const wait of waits ?? []) found.push({ workflowId, ...wait });

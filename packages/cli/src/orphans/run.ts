@@ -58,7 +58,8 @@ export type VisibleExecution = Pick<
 >;
 
 /**
- * Removes tasks that a workflow has reported: the one that created them, their resume, or another one with their task id.
+ * Removes tasks that a workflow has reported: the one that created them, their resume, or another one with their task
+ * id.
  */
 async function unreported(
   client: Client,
@@ -107,8 +108,8 @@ function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string
 }
 
 /**
- * Lists the executions with one of these values. Empty if visibility rejects the query, for example because the attribute
- * is not registered.
+ * Lists the executions with one of these values. Empty if visibility rejects the query, for example because the
+ * attribute is not registered.
  */
 async function listed(
   client: Client,

@@ -43,8 +43,8 @@ export interface BeforeSend {
 }
 
 /**
- * Checks a call. With `--dry-run`, shows the request instead of sending it. Without it, enforces the spend limit. Returns
- * true if the call may start.
+ * Checks a call. With `--dry-run`, shows the request instead of sending it. Without it, enforces the spend limit.
+ * Returns true if the call may start.
  * @throws CliError for any request that a dry run rejects, and `spend_not_confirmed`
  */
 export async function maySend(

@@ -35,8 +35,8 @@ const Reply = z.object({
 });
 
 /**
- * Encodes and decodes with a codec server, like the `temporal` command. The server sees every payload in plain text, but
- * never the media service's key. Rejects with a CodecUnreachableError.
+ * Encodes and decodes with a codec server, like the `temporal` command. The server sees every payload in plain text,
+ * but never the media service's key. Rejects with a CodecUnreachableError.
  */
 class RemoteCodec implements PayloadCodec {
   constructor(private readonly server: CodecServer) {}
@@ -78,7 +78,8 @@ class RemoteCodec implements PayloadCodec {
   }
 
   /**
-   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or login.
+   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or
+   * login.
    */
   #reason({ status, headers, body }: CollectedReply): string {
     if (status !== 400 || !String(headers['content-type']).startsWith('text/plain')) return '';

@@ -11,8 +11,8 @@ import { CliError } from './errors';
 import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
 
 /**
- * A client command's connection to a Temporal server. It stays open until the process exits: if the SDK retried a call on
- * a closed connection, it would throw in a timer, and that error would replace the command's answer.
+ * A client command's connection to a Temporal server. It stays open until the process exits: if the SDK retried a call
+ * on a closed connection, it would throw in a timer, and that error would replace the command's answer.
  */
 export interface Connected {
   readonly media: TemporalMediaClient;

@@ -99,8 +99,8 @@ interface StartDevSandboxOptions {
 }
 
 /**
- * Starts the `dev` sandbox in its own process, on the last run's ports. A different port would mean a different account,
- * which could not access earlier tasks. @throws CliError when a port is taken
+ * Starts the `dev` sandbox in its own process, on the last run's ports. A different port would mean a different
+ * account, which could not access earlier tasks. @throws CliError when a port is taken
  */
 export async function startDevSandbox({
   dataDir,

@@ -253,8 +253,8 @@ function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequ
 const MAX_INLINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Placeholder files for media in a request that is only shown. Request builders insert them in place of bytes, and `show`
- * replaces each with a description.
+ * Placeholder files for media in a request that is only shown. Request builders insert them in place of bytes, and
+ * `show` replaces each with a description.
  */
 class Placeholders {
   private readonly words = new Map<string, string>();

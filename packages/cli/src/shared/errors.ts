@@ -10,9 +10,9 @@ import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 
 /**
- * Returns the store passwords and keys in an environment, including MEDIA_JOURNAL's password, both as written and decoded.
- * Use them to redact only logs and command messages: a service reply never contains them, and a task id may happen to
- * contain the same word.
+ * Returns the store passwords and keys in an environment, including MEDIA_JOURNAL's password, both as written and
+ * decoded. Use them to redact only logs and command messages: a service reply never contains them, and a task id may
+ * happen to contain the same word.
  */
 export function storeSecrets(env: NodeJS.ProcessEnv): string[] {
   // Cuts at the last @ instead of parsing a URL, because a password may contain characters that are invalid in a URL.

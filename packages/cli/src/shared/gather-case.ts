@@ -57,8 +57,8 @@ const QUERY_MS = 6_000;
 const MOST_LISTED = 50;
 
 /**
- * Collects what is known about an id. Tries it as a workflow id, as a task id in the journal's index and in the histories
- * that visibility lists, as a creation key, and at the service. Starts only lookups and creates nothing.
+ * Collects what is known about an id. Tries it as a workflow id, as a task id in the journal's index and in the
+ * histories that visibility lists, as a creation key, and at the service. Starts only lookups and creates nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();

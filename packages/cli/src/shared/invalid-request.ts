@@ -39,8 +39,8 @@ const OPTIONS: { readonly [field: string]: string } = {
 };
 
 /**
- * Rephrases a domain issue for the command line: `--duration (durationSeconds) must be …`. The message keeps the request
- * field, because scripts search for it.
+ * Rephrases a domain issue for the command line: `--duration (durationSeconds) must be …`. The message keeps the
+ * request field, because scripts search for it.
  */
 export function byOption(issue: ValidationIssue): ValidationIssue {
   const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';

@@ -106,7 +106,10 @@ export function resultPath(directory: string, name: string, ref: ArtifactRef, nu
   return join(directory, `${name}${number === undefined ? '' : `-${number}`}.${extensionOf(ref.mediaType)}`);
 }
 
-/** Copies an artifact out of the store, completely or not at all, without overwriting different content. @throws CliError */
+/**
+ * Copies an artifact out of the store, completely or not at all, without overwriting different content. @throws
+ * CliError
+ */
 export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path: string): Promise<string> {
   try {
     await store.fetchTo(ref, path);

@@ -179,8 +179,8 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
 }
 
 /**
- * Reads a file or URL from the user. Rejects files whose content is not an image, video or audio, so that a request cannot
- * send arbitrary files from this machine to the service.
+ * Reads a file or URL from the user. Rejects files whose content is not an image, video or audio, so that a request
+ * cannot send arbitrary files from this machine to the service.
  */
 export async function readSourceOption(
   store: InputStore,

@@ -37,8 +37,8 @@ export class Report {
   }
 
   /**
-   * Prints a line for people. It may contain ids, prompts and service text, which must not control the terminal or start
-   * a new line.
+   * Prints a line for people. It may contain ids, prompts and service text, which must not control the terminal or
+   * start a new line.
    */
   say(line: string): void {
     this.#live?.clear();

@@ -77,7 +77,8 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
 }
 
 /**
- * Rejects on Ctrl-C before the start is confirmed. Whether the workflow was started is then unknown, and it is not undone.
+ * Rejects on Ctrl-C before the start is confirmed. Whether the workflow was started is then unknown, and it is not
+ * undone.
  */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
@@ -149,8 +150,8 @@ export type Waited<Outcome> =
   | { readonly kind: 'left'; readonly state: VideoState | null };
 
 /**
- * Extra milliseconds that the command waits after the workflow's wait ends. The video then polls once more and returns an
- * outcome with more detail. If that poll hangs, the command answers with the last state instead.
+ * Extra milliseconds that the command waits after the workflow's wait ends. The video then polls once more and returns
+ * an outcome with more detail. If that poll hangs, the command answers with the last state instead.
  */
 const LAST_ANSWER_MS = 2_000;
 /** Maximum delay of a Node timer, in milliseconds. A longer wait is unlimited. */
@@ -273,7 +274,9 @@ async function showTries(
   }
 }
 
-/** Describes a retry of an activity or of the workflow's code, and why the last attempt failed. Undefined without one. */
+/**
+ * Describes a retry of an activity or of the workflow's code, and why the last attempt failed. Undefined without one.
+ */
 async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],

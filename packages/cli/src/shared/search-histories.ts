@@ -86,8 +86,8 @@ const AT_ONCE = 8;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
- * Searches visibility for a task id by its search attribute, then in the histories of the listed video workflows, newest
- * first. Needs neither a worker nor a journal. A continued-as-new run has its task in its start event.
+ * Searches visibility for a task id by its search attribute, then in the histories of the listed video workflows,
+ * newest first. Needs neither a worker nor a journal. A continued-as-new run has its task in its start event.
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const [indexed] = await indexedExecutions(client, taskId);

@@ -29,7 +29,8 @@ export const fewerTries = (tries: number, speed: number): number => Math.ceil(tr
 export const retryAfter = (ms: number, speed: number): number => Math.max(1, Math.ceil(ms / 1000 / speed));
 
 /**
- * Returns a history's outcome as named in the failure table, such as `failed/moderation`. Null while the history is open.
+ * Returns a history's outcome as named in the failure table, such as `failed/moderation`. Null while the history is
+ * open.
  */
 export function outcomeType({ outcome, entries }: Timeline): string | null {
   if (outcome === null) return null;

@@ -20,8 +20,8 @@ const TRANSFORMERS: readonly string[] = [
 const TRANSFORMER_WORDS = 'a TypeScript transformer (such as ts-jest or @swc/jest)';
 
 /**
- * Returns what the project lacks to run a saved test, or undefined if nothing is missing. Without a transformer, a `.ts`
- * file is a syntax error for Jest. Checks every package.json from the file's folder upward.
+ * Returns what the project lacks to run a saved test, or undefined if nothing is missing. Without a transformer, a
+ * `.ts` file is a syntax error for Jest. Checks every package.json from the file's folder upward.
  */
 export async function missingTransformer(file: string): Promise<string | undefined> {
   if (extname(file) !== '.ts') return undefined;
@@ -59,8 +59,8 @@ export interface TestSubject {
 }
 
 /**
- * Returns a Jest test that reproduces a scenario with public exports only, and expects the history's outcome. It contains
- * only facts from the history's timeline, without ids, prompts, keys or URLs.
+ * Returns a Jest test that reproduces a scenario with public exports only, and expects the history's outcome. It
+ * contains only facts from the history's timeline, without ids, prompts, keys or URLs.
  */
 export function testOf(subject: TestSubject): string {
   const { language } = subject;

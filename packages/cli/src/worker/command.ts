@@ -33,7 +33,9 @@ interface WorkerCommandOptions extends CommonOptions {
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
-/** Adds `worker`, which runs workflows and activities as configured in MEDIA_* and TEMPORAL_*, and drains on SIGTERM. */
+/**
+ * Adds `worker`, which runs workflows and activities as configured in MEDIA_* and TEMPORAL_*, and drains on SIGTERM.
+ */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('worker'))
     .description('run a media worker, the only command that needs the key')

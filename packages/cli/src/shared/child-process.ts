@@ -104,7 +104,7 @@ async function stop(child: ChildProcess, exited: Promise<string>, graceMs: numbe
 export interface Supervised<Ready> {
   /** The running child; undefined during a restart. */
   current(): RunningChild<Ready> | undefined;
-  /** Ends the restarts and the child. Resolves when the child has exited. */
+  /** Stops the child without restarting it. Resolves when the child has exited. */
   stop(graceMs: number): Promise<void>;
   kill(): void;
 }

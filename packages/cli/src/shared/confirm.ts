@@ -17,7 +17,7 @@ export interface MaxSpend {
 
 export const MAX_SPEND_VARIABLE = 'MEDIA_MAX_SPEND';
 
-const FORM = 'must be a decimal amount with at most six decimals, such as 0.50, 0.50USD or "0.50 EUR".';
+const FORM = 'must be a decimal amount with at most six decimal places, such as 0.50, 0.50USD or "0.50 EUR".';
 
 /** Reads `--max-spend` or, without it, MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
 export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): MaxSpend | undefined {
@@ -126,7 +126,7 @@ export async function askTerminal(question: string, { input, output }: Terminal)
 /** Maximum number of ids to print in a line. JSON output contains all of them. */
 const NAMED = 20;
 
-/** Prints what a rebind gives up and requires a confirmation. @throws CliError `rebind_not_confirmed` */
+/** Prints what a rebind would lose and requires confirmation. @throws CliError `rebind_not_confirmed` */
 export async function confirmRebind(
   report: Report,
   taskQueue: string,

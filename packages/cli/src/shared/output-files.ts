@@ -58,7 +58,7 @@ export async function saveResults(store: ArtifactStore, results: ResultsToSave):
   return { files: [file], sidecarFile };
 }
 
-/** Numbers the files in the service's order. A lost image leaves a gap. */
+/** Saves the images, numbered in the service's order. A lost image leaves a gap. */
 async function saveImages(
   store: ArtifactStore,
   { id, workflowId, outcome, directory }: ResultsToSave,

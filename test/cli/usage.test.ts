@@ -95,7 +95,7 @@ describe('temporal-media without any server', () => {
     [
       'a system file as an image',
       [...edit, '--image', '/etc/passwd'],
-      /--image.*not an image, a video or audio/,
+      /--image.*not an image, video or audio file/,
     ],
     ['a missing file', [...video, '--reference', 'image=./not-there.png'], /--reference.*does not exist/],
     ['an unknown kind', [...video, '--reference', 'smell=x.png'], /Allowed: image, video, audio/],

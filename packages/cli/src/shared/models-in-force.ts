@@ -23,7 +23,7 @@ export interface ValidatedCall {
   readonly source: ModelsOrigin;
 }
 
-/** Where to validate a call, and for which account. */
+/** The settings and the account for which a call is validated. */
 export interface CallPlace {
   readonly config: MediaConfig;
   readonly env: NodeJS.ProcessEnv;
@@ -58,7 +58,7 @@ export async function validateCall(
   };
 }
 
-/** An amount that is not a safe integer of micro-units is unknown. */
+/** Returns null (unknown) for an amount that is not a safe integer of micro-units. */
 function exact(estimate: Money | null): Money | null {
   return estimate !== null && Number.isSafeInteger(estimate.microUnits) ? estimate : null;
 }
@@ -92,7 +92,7 @@ export async function modelsInForce(
   account?: string,
 ): Promise<ModelsInForce> {
   const config = configOfAccount(all, account);
-  // If only another worker has the account, its models are unknown here.
+  // An account that only other workers have: its models are unknown here.
   const isElsewhere = account !== undefined && config === all && credentialOf(account) !== all.credential;
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;

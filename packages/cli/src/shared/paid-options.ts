@@ -44,7 +44,7 @@ export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again
 /** Adds the options that limit a paid command's spending. */
 export function withSpendOptions(command: Command): Command {
   return command
-    .option('--dry-run', 'show the request and the estimate; sends nothing and needs no server')
+    .option('--dry-run', 'show the request and the estimate without sending anything; needs no server')
     .option(
       '--max-spend <amount>',
       'confirm before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
@@ -56,7 +56,7 @@ export function withSpendOptions(command: Command): Command {
     );
 }
 
-/** Options for a person's decision about a call with an unknown outcome. */
+/** Options for a decision about a call with an unknown outcome. */
 export interface DecideOptions extends CommonOptions {
   readonly reason: string;
   readonly by?: string;

@@ -25,12 +25,12 @@ export interface Run {
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
-  /** The command's maximum wait, in milliseconds. @default as long as the workflow takes */
+  /** The command's maximum wait, in milliseconds. @default no limit */
   readonly waitMs?: number | undefined;
   /** Whether the request contains files from this machine. @default false */
   readonly sendsFiles?: boolean;
   readonly resumeHint: string;
-  /** Whether the workflow answers `video_state`. */
+  /** Whether the workflow answers the query `video_state`. */
   readonly showState: boolean;
   /** Activity queues that the workflow may need. */
   readonly needs: readonly ActivityQueueKind[];
@@ -138,9 +138,9 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
 
 interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly interruption: Interruption;
-  /** How to continue after Ctrl-C or a lost server. */
+  /** How to continue after Ctrl-C or a lost connection. */
   readonly resumeHint: string;
-  /** The command's maximum wait, in milliseconds. @default as long as the workflow takes */
+  /** The command's maximum wait, in milliseconds. @default no limit */
   readonly waitMs?: number | undefined;
 }
 
@@ -185,7 +185,7 @@ export async function waitForOutcome<Outcome>(
     throw withResumeHint(error, workflowId, options.resumeHint);
   } finally {
     waitLimit.dispose();
-    // A query in progress is not awaited, because it may hang.
+    // Do not await a query in progress, because it may hang.
     over.abort();
     shown.stop();
   }
@@ -224,7 +224,7 @@ export interface ShowProgressOptions {
   readonly showState: boolean;
 }
 
-/** The progress shown during a wait. */
+/** Access to the progress that is shown during a wait. */
 export interface ShownProgress {
   /** Returns the last known state. Null before the first one, and for a workflow without the query. */
   state(): VideoState | null;
@@ -250,7 +250,7 @@ export function showProgress(
   };
   // Waiting for the outcome reports the error.
   if (options.showState) void showStates().catch(() => undefined);
-  // While the video is polled, its state reports failed polls.
+  // While the video is polled, its state already contains failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
   void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
@@ -284,7 +284,7 @@ async function triesOf(
   const found = await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined));
   const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
   if (again === undefined) return failingTask(client, workflowId).catch(otherwise(undefined));
-  return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for an unknown reason'}`;
+  return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'unknown reason'}`;
 }
 
 function hasEnded(signal: AbortSignal): boolean {

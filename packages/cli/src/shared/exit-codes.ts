@@ -57,7 +57,7 @@ const CAMPAIGN_ERRORS = {
   ],
   campaign_budget_spent: [
     EXIT.failed,
-    'The campaign has ended. Some rows were not bought because its budget is spent.',
+    'The campaign has ended. Some rows were not bought because its budget was used up.',
     CAMPAIGN_ADVICE.campaign_budget_spent,
   ],
   campaign_cancelled: [

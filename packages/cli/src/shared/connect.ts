@@ -28,7 +28,7 @@ export interface Connected {
   unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
 
-/** The server and queue that commands use, before a connection is made. */
+/** The server and task queue that a command will use. */
 export interface Target {
   readonly connection: ConnectionOptions;
   readonly address: string;

@@ -230,7 +230,7 @@ export function showDryRun(
       ? `model: checked against its entry in ${source.location ?? ''}`
       : 'model: no model configuration entry, so values were not checked',
   );
-  report.say('Dry run: nothing was sent and nothing was started.');
+  report.say('Dry run: nothing was sent or started.');
   report.reply({ ok: true, data: { dryRun: true, request, estimate, model, source } });
 }
 

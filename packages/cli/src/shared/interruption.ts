@@ -1,15 +1,15 @@
 import { isAttached } from './child-process';
 
 export interface Interruption {
-  /** Resolves at the first termination signal, or when an attached parent process or npm has exited. */
+  /** Resolves on the first termination signal, or when the attached parent process or npm exits. */
   readonly happened: Promise<void>;
   /** Restores the default handling of signals. */
   dispose(): void;
 }
 
 /**
- * Termination signals. Closing a console sends SIGHUP, and Ctrl-Break on Windows sends SIGBREAK. A process without a
- * terminal (`nohup`) has chosen to outlive its console.
+ * Returns the termination signals. Closing a console sends SIGHUP, and Ctrl-Break on Windows sends SIGBREAK. A process
+ * without a terminal (`nohup`) is meant to outlive its console.
  */
 function signals(): readonly NodeJS.Signals[] {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);

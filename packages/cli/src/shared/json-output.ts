@@ -38,13 +38,13 @@ export interface StartedWorkflow {
   readonly url?: string;
 }
 
-/** JSON data about a workflow that the command stopped waiting for. It has no outcome yet. */
+/** Data about a workflow that the command stopped waiting for before it had an outcome. */
 export interface LeftRunning extends StartedWorkflow {
   /** The last known state. Null if unknown, and for image calls. */
   readonly state: VideoState | null;
 }
 
-/** A plan that is only displayed, without the artifacts that contain its pages and issues. */
+/** A plan for display only, without the artifacts that contain its pages and issues. */
 export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 
 /** The source of a command's model configuration. */

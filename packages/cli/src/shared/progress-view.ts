@@ -119,7 +119,7 @@ class Redrawn implements ProgressView, LiveView {
       fps: FPS,
       forceRedraw: true,
       clearOnComplete: true,
-      // The command itself handles Ctrl-C.
+      // The command handles Ctrl-C.
       gracefulExit: false,
       barCompleteChar: '█',
       barIncompleteChar: '░',
@@ -148,7 +148,7 @@ function lineOf(state: VideoState | undefined, tries: string | undefined): strin
   return status === undefined ? tries : `${status}, ${tries}`;
 }
 
-/** Counts from the task's creation time, if known, so that a resumed wait continues the count. */
+/** Start of the elapsed time: the task's creation time if known, so that a resumed wait does not restart at 0. */
 function begin(state: VideoState | undefined, beganAt: number): number {
   return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
 }

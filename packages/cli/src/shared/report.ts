@@ -90,7 +90,7 @@ export class Report {
   }
 }
 
-/** Removes everything from the line that a terminal would interpret, except our own colors, if any. */
+/** Removes everything from the line that a terminal would interpret, except the colors that this program adds. */
 function shown(line: string, paint: Paint): string {
   if (paint === plain) return visible(line);
   return line
@@ -198,7 +198,7 @@ const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 /** Colors a text, or returns it unchanged. */
 export type Paint = (tone: LineStyle, text: string) => string;
 
-/** `--color` overrides NO_COLOR (any non-empty text), which overrides the detection of a terminal. */
+/** `--color` overrides NO_COLOR (any non-empty text), which overrides terminal detection. */
 export function painter(
   when: 'auto' | 'always' | 'never',
   env: NodeJS.ProcessEnv,

@@ -165,7 +165,9 @@ describe('the activity queues of a worker', () => {
     ] as const;
     const finding = checkActivityQueues(served, queues, now);
     expect(finding.state).toBe('failed');
-    expect(finding.message).toContain('no worker polls q/create, q/poll, so tasks on these queues would wait');
+    expect(finding.message).toContain(
+      'no worker polls q/create, q/poll, so tasks on these queues would wait',
+    );
   });
 });
 
@@ -227,7 +229,9 @@ describe('the answer of the service', () => {
     const finding = said(status, 'model is required');
     expect([finding.state, finding.message]).toEqual([
       'warning',
-      expect.stringContaining(`HTTP ${status} with an error about the model. Its message: "model is required"`),
+      expect.stringContaining(
+        `HTTP ${status} with an error about the model. Its message: "model is required"`,
+      ),
     ]);
   });
 

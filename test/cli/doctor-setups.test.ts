@@ -26,7 +26,12 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'a proxy that only gRPC takes for the Temporal server',
       async () => ({ http_proxy: `http://127.0.0.1:${await freePort()}`, NO_PROXY: '127.0.0.1' }),
-      ...(['temporal', 'temporal_unreachable', 69, /If http_proxy must not apply to it, add its host to no_proxy/] as const),
+      ...([
+        'temporal',
+        'temporal_unreachable',
+        69,
+        /If http_proxy must not apply to it, add its host to no_proxy/,
+      ] as const),
     ],
     [
       'a profile that does not exist',

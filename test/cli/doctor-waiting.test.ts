@@ -26,7 +26,9 @@ describe('what doctor says of calls that wait', () => {
   ] as const)('%s', (_title, own, change, state) => {
     const finding = checkWaits(all([{ ...HELD, ...change }]), 3, [own]);
     expect(finding.state).toBe(state);
-    expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 is waiting.*at 2026-05-01T10:00:00.000Z: The/);
+    expect(finding.message).toMatch(
+      /^1 of the 3 newest .* order-1 is waiting.*at 2026-05-01T10:00:00.000Z: The/,
+    );
     expect('remedy' in finding && finding.remedy).toMatch(/continue automatically/);
   });
 

@@ -93,7 +93,9 @@ describe('status and watch', () => {
     const { reply } = await runJson(['status', taskId], bench.clientEnv);
     const accounts = [entry.video.account, 'zz-other@00000000'];
     expect(accounts).toContain((reply.data?.['video'] as { account: string }).account);
-    expect(reply.data?.['notes']).toEqual([expect.stringMatching(/also exist under other accounts: (default|zz-other)@/)]);
+    expect(reply.data?.['notes']).toEqual([
+      expect.stringMatching(/also exist under other accounts: (default|zz-other)@/),
+    ]);
   });
 
   test('a running workflow: its state, next poll and what is safe', async () => {

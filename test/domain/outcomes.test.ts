@@ -113,8 +113,8 @@ describe('completed', () => {
     expect(done.warnings).toEqual([
       'odd',
       'kept',
-      'The service reports durationSeconds 6; 8 was requested.',
-      'The service reports resolution 480p; 720p was requested.',
+      'The service reports durationSeconds 6, but 8 was requested.',
+      'The service reports resolution 480p, but 720p was requested.',
     ]);
   });
 

@@ -18,8 +18,8 @@ describe('how long a paid request may take', () => {
   });
 
   it.each([
-    ['image:1', "within requestSeconds of the model's entry in MEDIA_MODELS, 60 unless it is given there"],
-    [null, "within requestSeconds of the model's entry in MEDIA_MODELS, 240 unless it is given there"],
+    ['image:1', "(requestSeconds in the model's MEDIA_MODELS entry, 60 by default)"],
+    [null, "(requestSeconds in the model's MEDIA_MODELS entry, 240 by default)"],
   ])('a reply that did not come in time names the setting (references %s)', (referenceMode, told) => {
     const of = (cause: string): string => {
       const call = { ...answers.unconfirmed(0), evidence: evidence(cause, { referenceMode }) };

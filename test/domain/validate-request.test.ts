@@ -240,7 +240,7 @@ describe('half of a surrogate pair, which UTF-8 cannot carry', () => {
     const [issue] = validateRequest(video({ prompt: 'secret \ud83d' }));
     expect(issue).toMatchObject({
       field: 'prompt',
-      message: expect.stringContaining('U+D83D at place 8') as string,
+      message: expect.stringContaining('U+D83D at character 8') as string,
     });
     expect(JSON.stringify(issue)).not.toContain('secret');
     expect(fieldsOf(video({ fields: { 'a\ud83d': 1 } }))).toEqual(['fields.a\ud83d']);

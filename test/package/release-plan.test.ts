@@ -63,8 +63,8 @@ describe('planRelease', () => {
     ['an older version', FIXES, '1.2.2', '1.2.2 is not newer than 1.2.3'],
     ['the same version, with unreleased entries', FIXES, '1.2.3', 'is not newer'],
     ['something else', FIXES, '2.0.0-beta', 'not a version of the form X.Y.Z'],
-    ['a patch with additions', ADDS, 'patch', 'entries below Added'],
-    ['a patch by number with additions', ADDS, '1.2.9', 'entries below Added'],
+    ['a patch with additions', ADDS, 'patch', 'entries under Added'],
+    ['a patch by number with additions', ADDS, '1.2.9', 'entries under Added'],
     ['nothing unreleased', RELEASED, 'minor', 'no section "## Unreleased" with entries'],
     ['an empty section', FIXES.replace(/- One[^]*lines\.\n/, ''), 'patch', 'no section "## Unreleased"'],
   ])('refuses %s', (_, changelog, asked, message) => {

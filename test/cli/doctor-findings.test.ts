@@ -264,7 +264,7 @@ describe('the answer of the service', () => {
     ['ENOTFOUND', 'service_unreachable', 'cannot be resolved', /MEDIA_BASE_URL/],
     ['EAI_AGAIN', 'service_unreachable', 'cannot be resolved', /MEDIA_BASE_URL/],
     ['UND_ERR_CONNECT_TIMEOUT', 'service_unreachable', 'in time', /MEDIA_BASE_URL/],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'service_unreachable', 'not trusted', /NODE_EXTRA_CA_CERTS/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'service_unreachable', 'untrusted certificate', /NODE_EXTRA_CA_CERTS/],
     ['UND_ERR_HEADERS_TIMEOUT', 'service_unreachable', 'UND_ERR_HEADERS_TIMEOUT', /MEDIA_BASE_URL/],
     ['UND_ERR_PRX_TLS', 'proxy', 'did not open a tunnel', /HTTPS_PROXY/],
   ])('%s has words and a remedy', (code, type, words, remedy) => {

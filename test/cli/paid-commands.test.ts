@@ -188,7 +188,7 @@ describe('paid commands against a worker', () => {
       [[...cine, '--duration', '3'], /durationSeconds.*Allowed: 2, 4, 8\./],
       [[...cine, '--resolution', '8K'], /resolution.*Allowed: 480p, 720p\./],
       [[...cine, '--aspect-ratio', '7:5'], /aspectRatio.*Allowed: 16:9, 9:16, 1:1\./],
-      [[...cine, '--reference', `image=${picture}`], /references\[0\]\.source.*only as http or https URLs/],
+      [[...cine, '--reference', `image=${picture}`], /references\[0\]\.source.*only as URLs/],
       [
         [...cine, '--reference', 'audio=https://example.com/a.mp3'],
         /references\[0\]\.kind.*Allowed: image\./,

@@ -50,7 +50,7 @@ describe('search attributes', () => {
 
   it('a start that wants them in a namespace without them buys nothing and says what to do', async () => {
     await expect(media.startVideo({ request: video('too early') }, { id: 'early' })).rejects.toThrow(
-      /no search attribute Media\w+.*temporal-media setup.*Nothing was started/,
+      /does not have the search attribute Media\w+.*temporal-media setup.*Nothing was started/,
     );
     const tried = await runJson(
       ['video', '--model', 'cine-1', '--prompt', 'too early', '--duration', '2'],

@@ -5,7 +5,7 @@ describe('a start that the server refuses', () => {
   it('says what to do about a search attribute that the namespace lacks', () => {
     const cause = new Error('Namespace default has no mapping defined for search attribute MediaModel');
     expect(() => refuseUnregistered(new Error('Failed to start Workflow', { cause }))).toThrow(
-      /no search attribute MediaModel.*temporal-media setup.*Nothing was started/,
+      /does not have the search attribute MediaModel.*temporal-media setup.*Nothing was started/,
     );
   });
 

@@ -99,7 +99,7 @@ describe('campaigns from code', () => {
     const refused = filmed(night(await stored([{ model: 'cine-1', prompt: 'too long', duration: 3_000 }])));
     await expect(refused).rejects.toMatchObject({
       name: WorkflowFailedError.name,
-      cause: { type: 'CampaignRefused', message: expect.stringContaining('not valid') as string },
+      cause: { type: 'CampaignRefused', message: expect.stringContaining('invalid') as string },
     });
     expect(await accepted()).toBe(before + 2);
   });

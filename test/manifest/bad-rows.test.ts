@@ -65,7 +65,7 @@ describe('rows that are not valid', () => {
     [
       'a column of her own, with the way to keep it',
       video({ notes: SECRET }),
-      { column: 'notes', message: expect.stringContaining('begins with _: _notes.') as string },
+      { column: 'notes', message: expect.stringContaining('start its name with _: _notes.') as string },
     ],
     ['half of a character in a prompt', video({ prompt: `${SECRET} \ud83d cat` }), { column: 'prompt' }],
     ['half of a character in a model', video({ model: 'cine-1\udc00' }), { column: 'model' }],

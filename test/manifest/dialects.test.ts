@@ -219,7 +219,7 @@ describe('what is no manifest', () => {
       `id,prompt\na,"${canary}" "s"\n`,
       /line 2 .*misplaced quote/,
     ],
-    ['blanks without an end', ' '.repeat(2_000_000), /blanks/],
+    ['blanks without an end', ' '.repeat(2_000_000), /white space/],
   ])('%s is refused with what to do, without a word of it', async (_name, bytes, message) => {
     const reading = read(bytes, undefined, 65_536);
     await expect(reading).rejects.toMatchObject({ name: 'ManifestUnreadableError' });

@@ -144,7 +144,7 @@ describe('what a call would be, and what it may cost', () => {
       ['--model', 'cine-1', '--duration', '3'],
       /--duration \(durationSeconds\).*Allowed: 2, 4, 8\./,
     ],
-    ['an image model', ['--model', 'image-2'], /makes images/],
+    ['an image model', ['--model', 'image-2'], /creates images/],
     [
       'an unknown model names those that make videos',
       ['--model', 'cine-9'],

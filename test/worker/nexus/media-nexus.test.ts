@@ -216,7 +216,7 @@ describe('the Nexus service media', () => {
 
   it.concurrent.each<[operation: string, input: unknown, message: string]>([
     ['awaitVideo', {}, 'video must be an object.'],
-    ['awaitVideo', { video: { taskId: 't', account: {} } }, 'video.account must be a text'],
+    ['awaitVideo', { video: { taskId: 't', account: {} } }, 'video.account must be a single-line string'],
     [
       'awaitVideo',
       { video: { taskId: 't', account: 'a', polling: null } },

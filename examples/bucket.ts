@@ -1,4 +1,4 @@
-// Journal and results in a bucket, for workers on any number of hosts, and an address that shares a film.
+// Stores the journal and results in a bucket, so workers can run on any number of hosts. Also links to a film.
 // npm install @temporal-media/store-s3. Set AWS_* as for any program that uses the AWS SDK.
 import { type ArtifactRef } from 'temporal-media';
 import { openArtifactStore } from 'temporal-media/stores';
@@ -8,7 +8,7 @@ export function bucketWorker(bucket: string, env: NodeJS.ProcessEnv = process.en
   return createMediaWorker({ env: inBucket(bucket, env) });
 }
 
-/** Anyone with the address can fetch the film for an hour: don't log it or return it from an activity. */
+/** Anyone with the link can download the film for an hour. Don't log it or return it from an activity. */
 export async function linkTo(film: ArtifactRef, bucket: string, env: NodeJS.ProcessEnv = process.env) {
   const store = await openArtifactStore(inBucket(bucket, env));
   return store.presign?.(film, { expiresMs: 60 * 60_000 });

@@ -1,4 +1,4 @@
-// Activities beside a campaign: the earlier results of its id, and what to do with its rows.
+// Activities for use with a campaign: one finds the earlier results for its id, one publishes its rows.
 import { type Client } from '@temporalio/client';
 import { type ResultsRef } from 'temporal-media';
 import { type ArtifactStore, campaignRows } from 'temporal-media/activities';
@@ -6,11 +6,11 @@ import { CampaignNotFoundError, TemporalMediaClient } from 'temporal-media/clien
 
 export type CampaignActivities = ReturnType<typeof campaignActivities>;
 
-/** @param store the artifact store of the media workers: `new FileArtifactStore(MEDIA_ARTIFACTS)` */
+/** @param store the media workers' artifact store: `new FileArtifactStore(MEDIA_ARTIFACTS)` */
 export function campaignActivities(client: Client, store: ArtifactStore, mediaQueue: string) {
   const media = new TemporalMediaClient(client, { taskQueue: mediaQueue });
   return {
-    /** Null if the id was never used. */
+    /** Returns null if the id was never used. */
     async earlierResults(id: string): Promise<ResultsRef | null> {
       try {
         return await media.campaigns.results(id);
@@ -20,7 +20,7 @@ export function campaignActivities(client: Client, store: ArtifactStore, mediaQu
       }
     },
 
-    /** Publishes each completed row: one line per row, the one that counts. */
+    /** Publishes each completed row. `campaignRows` yields only the final result of each row. */
     async publishFilms(results: ResultsRef): Promise<string[]> {
       const published: string[] = [];
       for await (const { key, outcome, artifacts } of campaignRows(store, results))

@@ -1,4 +1,4 @@
-// The worker of these workflows: a plain Temporal worker on its own queue.
+// The worker for these workflows: a plain Temporal worker with its own task queue.
 import { type Client } from '@temporalio/client';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { FileArtifactStore } from 'temporal-media/activities';
@@ -8,7 +8,7 @@ export interface CampaignWorkerOptions {
   readonly connection: NativeConnection;
   readonly client: Client;
   readonly taskQueue: string;
-  /** MEDIA_TASK_QUEUE and MEDIA_ARTIFACTS of the media workers. */
+  /** The media workers' MEDIA_TASK_QUEUE; `artifacts` is their MEDIA_ARTIFACTS. */
   readonly mediaQueue: string;
   readonly artifacts: string;
 }

@@ -1,4 +1,4 @@
-// A campaign started by your own workflow. Its worker needs no key: the campaign runs on the media workers.
+// Starts a campaign from your own workflow. Your worker needs no API key: the campaign runs on the media workers.
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ApplicationFailure,
@@ -16,30 +16,30 @@ const { earlierResults, publishFilms } = proxyActivities<CampaignActivities>({
 });
 
 export interface NightlyFilms {
-  /** Names the campaign, such as a date. Repeating a night buys nothing twice. */
+  /** Names the campaign, for example with a date. Running the same night again buys nothing twice. */
   readonly night: string;
   readonly manifest: ArtifactRef;
   readonly budget: Money;
-  /** Task queue of the media workers (MEDIA_TASK_QUEUE). */
+  /** The media workers' task queue (MEDIA_TASK_QUEUE). */
   readonly mediaQueue: string;
 }
 
 export interface FilmedNight {
   readonly outcome: CampaignResult['outcome'];
-  /** `KEY ADDRESS` of each row that has a film. */
+  /** `KEY URI` for each row that has a film. */
   readonly published: readonly string[];
-  /** Rows without a film: refused, failed, cancelled, or skipped because the budget is spent. */
+  /** Rows without a film: refused, failed, canceled, or skipped because the budget was spent. */
   readonly missing: number;
-  /** Micro-units of the budget that are neither spent nor reserved. */
+  /** Remaining budget in micro-units, neither spent nor reserved. */
   readonly left: number;
 }
 
-/** Buys the films of a night and publishes those that completed. */
+/** Buys one night's films and publishes the completed ones. */
 export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
   const { manifest, budget } = input;
   const campaign = { manifest: { source: { artifact: manifest } }, budget, concurrency: 200 };
   const result = await campaignOf(`nightly/${input.night}`, campaign, input.mediaQueue);
-  // The manifest, a model or the budget cannot be used. Nothing was sent, and a retry would fail the same way.
+  // The manifest, a model or the budget was rejected. Nothing was sent, and a retry would fail the same way.
   if (result.outcome === 'refused')
     throw ApplicationFailure.nonRetryable(result.plan.refused?.message ?? '', 'CampaignRefused');
   const { completed = 0 } = result.counts;
@@ -47,29 +47,29 @@ export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
   const { settled, reserved, needsReview } = result.money;
   return {
     outcome: result.outcome,
-    // Rows are in artifacts, not in this history: the activity gets their place.
+    // The rows are in artifacts, not in this history, so the activity gets a reference to them.
     published: await publishFilms(result.results),
     missing: rows - completed,
     left: budget.microUnits - settled - reserved - needsReview,
   };
 }
 
-/** Runs a campaign under an id that may have been used before. If it is in use now, waits until it is free. */
+/** Runs a campaign under an id that may have been used before. If one is running under this id, waits for it to end. */
 async function campaignOf(id: string, input: CampaignInput, taskQueue: string): Promise<CampaignResult> {
   for (let seconds = 5; ; seconds = Math.min(2 * seconds, 600)) {
-    // Without them totals, budget and report would start over; nothing would be bought twice.
+    // Without these, totals, budget and report would start over. Even then, nothing would be bought twice.
     const previous = await earlierResults(id);
     try {
       return await executeChild(runCampaign, {
         workflowId: id,
         taskQueue,
-        // The campaign keeps running if this workflow ends. Without this line it is terminated together with it.
+        // Keeps the campaign running if this workflow ends. Without this line, Temporal would terminate it.
         parentClosePolicy: ParentClosePolicy.ABANDON,
         args: [previous === null ? input : { ...input, previous }],
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Already running: started by this workflow before its reset, or by a person. Then run the remaining rows.
+      // Already running: this workflow started it before a reset, or a person did. Wait, then run the remaining rows.
       await sleep(seconds * 1000);
     }
   }

@@ -1,4 +1,4 @@
-// A client: no key, no base address. Reusing an id never buys twice.
+// A client needs no API key or base URL. Reusing an id never buys twice.
 import { type Client } from '@temporalio/client';
 import { failureRow } from 'temporal-media';
 import { TemporalMediaClient } from 'temporal-media/client';
@@ -16,9 +16,9 @@ export async function orderFilm(client: Client, orderId: string, taskQueue = 'te
   switch (outcome.outcome) {
     case 'completed':
       return outcome.artifact.uri;
-    case 'still_running': // not a failure: the task continues, and resume() never creates
+    case 'still_running': // not a failure: the task is still running, and resume() never creates another
       return (await media.resume(outcome.video.taskId)).result();
-    case 'unconfirmed': // sent once, fate unknown: a person decides, `temporal-media unconfirmed`
+    case 'unconfirmed': // sent, but it may not have been accepted: a person decides with `temporal-media unconfirmed`
     default:
       throw new Error(`No video: ${outcome.outcome}. ${failureRow(outcome)?.hint ?? ''}`);
   }

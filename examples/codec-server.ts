@@ -1,5 +1,5 @@
-// A codec server: it decrypts for the Temporal UI, the `temporal` command and `temporal-media`, which have no keys. A caller
-// that passes its check can read every payload. It listens on this machine only; put TLS in front of it for anything else.
+// Decrypts payloads for the Temporal UI, the `temporal` CLI and `temporal-media`, which don't have the keys.
+// Authorized callers can read every payload. It listens on localhost only; put TLS in front of it for remote access.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type PayloadCodec } from '@temporalio/common';
@@ -11,13 +11,13 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export interface CodecServerOptions {
   readonly codec: PayloadCodec;
-  /** Who may read. The UI sends the access token of its user: check that one with your identity provider. */
+  /** Whether a caller may read payloads. The UI sends its user's access token: check it with your identity provider. */
   readonly allows: (authorization: string, request: IncomingMessage) => boolean;
-  /** The one origin that may call it, such as https://temporal.example.com. */
+  /** The only browser origin that may call the server, such as https://temporal.example.com. */
   readonly uiOrigin?: string | undefined;
 }
 
-/** Answers POST …/encode and …/decode. */
+/** Handles POST …/encode and …/decode. */
 export function codecListener({ codec, allows, uiOrigin }: CodecServerOptions): RequestListener {
   return (request, response) => {
     const { origin, authorization = '' } = request.headers;
@@ -40,7 +40,7 @@ export function codecListener({ codec, allows, uiOrigin }: CodecServerOptions): 
       const text = JSON.stringify(Payloads.toObject(Payloads.create({ payloads }), { bytes: String })); // Base64
       response.setHeader('content-type', 'application/json').end(text);
     };
-    reply().catch((error: Error) => end(400, error.message)); // `temporal-media` shows it: a key that is not here
+    reply().catch((error: Error) => end(400, error.message)); // shown by `temporal-media`, such as a missing key
   };
 }
 
@@ -52,7 +52,7 @@ async function bodyOf(request: AsyncIterable<Buffer>): Promise<string | undefine
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-/** A word that all readers share, such as `Bearer …`: TEMPORAL_CODEC_AUTH of the commands. */
+/** A secret that all readers share, such as `Bearer …`. Both CLIs read it from TEMPORAL_CODEC_AUTH. */
 export const allowsWord = (word: string) => (authorization: string) =>
   word !== '' && timingSafeEqual(digest(authorization), digest(word));
 

@@ -1,4 +1,4 @@
-// Where the codec of encryption.ts goes: the same keys for every client and worker.
+// Adds the codec from encryption.ts. Every client and worker needs the same keys.
 import { Client, type ClientOptions } from '@temporalio/client';
 import { type WorkerOptions } from '@temporalio/worker';
 import { createMediaWorker, type MediaWorkerOptions } from 'temporal-media/worker';
@@ -11,6 +11,6 @@ export const encryptedClient = (options: ClientOptions) =>
 export const encryptedMediaWorker = (options: MediaWorkerOptions) =>
   createMediaWorker({ ...options, worker: { ...options.worker, dataConverter: encrypted() } });
 
-/** The worker of examples/plugin: Worker.create({ plugins: [new MediaPlugin()], dataConverter, … }). */
+/** The worker from examples/plugin: Worker.create({ plugins: [new MediaPlugin()], dataConverter, … }). */
 export const encryptedFilmWorker = (options: Partial<WorkerOptions>, env = process.env) =>
   filmWorker({ ...options, dataConverter: encrypted() }, env);

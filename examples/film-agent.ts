@@ -1,4 +1,4 @@
-// An agent of the AI SDK (npm install ai zod) that may buy a film: a tool call starts a workflow under the id of the order.
+// An AI SDK agent (npm install ai zod) that can buy a film: its tool call starts a workflow under the order's id.
 import { type Client } from '@temporalio/client';
 import { generateText, type LanguageModel, stepCountIs, tool } from 'ai';
 import { CreationKeyConflictError, TemporalMediaClient } from 'temporal-media/client';
@@ -15,7 +15,7 @@ export async function filmAgent(model: LanguageModel, client: Client, order: Fil
   const media = new TemporalMediaClient(client, { taskQueue: order.taskQueue ?? 'temporal-media' });
   const makeFilm = tool({
     description:
-      'Makes a film of two seconds from a prompt, once. Returns the SHA-256 of its file, or why there is none.',
+      'Makes one two-second film from a prompt. Returns the SHA-256 of its file, or why there is no film.',
     inputSchema: z.object({ prompt: z.string().min(1).max(500) }),
     execute: async ({ prompt }) => {
       const request = { model: 'cine-1', prompt, durationSeconds: 2 };
@@ -24,9 +24,9 @@ export async function filmAgent(model: LanguageModel, client: Client, order: Fil
         const film = await started.result();
         return film.outcome === 'completed' ? { film: film.artifact.sha256 } : { none: film.outcome };
       } catch (error) {
-        // Returned as a value, so that the model can continue. An error would end the agent, which may run again.
+        // Returned as a value so that the model can continue. An error would end the agent, which might be run again.
         if (error instanceof CreationKeyConflictError)
-          return { none: 'This order has another film already.' };
+          return { none: 'This order already has a different film.' };
         throw error;
       }
     },

@@ -1,11 +1,11 @@
-// Workflows of another team, in another namespace. They know only the service `media`, not its workers.
+// Another team's workflows, in another namespace. They know only the Nexus service `media`, not its workers.
 import { createNexusServiceClient, workflowInfo } from '@temporalio/workflow';
 import { type VideoOutcome } from 'temporal-media';
 import { mediaService } from 'temporal-media/nexus';
 
 /**
- * A trailer for a release. A reset or a retry of this workflow does not buy it twice, because its key comes from the workflow id.
- * @param endpoint the operator's endpoint, see docs/operations.md, "Nexus"
+ * Buys a trailer for a release. A reset or a retry doesn't buy it twice: its key is derived from the workflow id.
+ * @param endpoint the Nexus endpoint that an operator created, see docs/operations.md, "Nexus"
  */
 export async function releaseTrailer(release: string, endpoint = 'media'): Promise<VideoOutcome> {
   const media = createNexusServiceClient({ service: mediaService, endpoint });
@@ -15,7 +15,7 @@ export async function releaseTrailer(release: string, endpoint = 'media'): Promi
       creationKey: `${workflowInfo().workflowId}/trailer`,
       request: { model: 'cine-1', prompt: `a trailer for ${release}`, durationSeconds: 2 },
     },
-    // Longer than the wait for the video: an operation that times out is cancelled, its video is not.
+    // Longer than the wait for the video. Temporal cancels an operation that times out, but the video continues.
     { scheduleToCloseTimeout: '1 hour' },
   );
   if (trailer.outcome !== 'still_running') return trailer;

@@ -1,4 +1,4 @@
-// The same manifest every night by a Temporal Schedule: no workflow and no worker of your own.
+// Runs the same manifest every night with a Temporal Schedule, without a workflow or worker of your own.
 import { type Client, ScheduleOverlapPolicy } from '@temporalio/client';
 import { type ArtifactRef, type CampaignInput } from 'temporal-media';
 
@@ -14,9 +14,9 @@ export async function filmEveryNight(
   return client.schedule.create({
     scheduleId: id,
     spec: { calendars: [{ hour: 2 }] },
-    // A night is skipped while the previous one still runs.
+    // Skips a night if the previous campaign is still running.
     policies: { overlap: ScheduleOverlapPolicy.SKIP },
-    // The server adds the time to the id, `nightly-films-2026-11-23T02:00:00Z`: each night is a new campaign that buys every row.
+    // The server appends the time to the id, as in `nightly-films-2026-11-23T02:00:00Z`, so each night buys every row.
     action: { type: 'startWorkflow', workflowType: 'runCampaign', workflowId: id, taskQueue, args: [input] },
   });
 }

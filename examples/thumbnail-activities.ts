@@ -1,4 +1,4 @@
-// The first picture of a film by FFmpeg (npm install @ffmpeg.wasm/main @ffmpeg.wasm/core-st), and the worker that has it.
+// Extracts a film's first frame with FFmpeg (npm install @ffmpeg.wasm/main @ffmpeg.wasm/core-st) in an activity.
 import { readFile } from 'node:fs/promises';
 import { FFmpeg } from '@ffmpeg.wasm/main';
 import { type ArtifactRef } from 'temporal-media';
@@ -13,7 +13,7 @@ export const thumbnailActivities = (store: ArtifactStore) => ({
     ffmpeg.fs.writeFile('film.mp4', await readFile(await store.localPath(film)));
     const scale = `scale=${width}:-2`;
     const code = await ffmpeg.run('-i', 'film.mp4', '-frames:v', '1', '-vf', scale, 'thumbnail.png');
-    if (code !== 0) throw new Error(`ffmpeg ended with exit code ${code}`);
+    if (code !== 0) throw new Error(`ffmpeg failed with exit code ${code}`);
     const picture = Buffer.from(ffmpeg.fs.readFile('thumbnail.png'));
     return store.putBuffer(picture, { mediaType: 'image/png' });
   },

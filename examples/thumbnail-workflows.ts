@@ -1,4 +1,4 @@
-// A film by a child workflow, then a picture of it by your own activity.
+// Buys a film in a child workflow, then makes a thumbnail in your own activity.
 export * from 'temporal-media/workflows';
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
@@ -9,11 +9,11 @@ const { thumbnail } = proxyActivities<ThumbnailActivities>({ startToCloseTimeout
 
 export interface FilmWithThumbnail {
   readonly film: VideoOutcome;
-  /** Null without a film. */
+  /** Null if there is no film. */
   readonly thumbnail: ArtifactRef | null;
 }
 
-/** The film is paid for once: a failed picture is retried from the stored file. */
+/** Pays for the film once: a failed thumbnail is retried from the stored file. */
 export async function filmWithThumbnail(prompt: string): Promise<FilmWithThumbnail> {
   const request = { model: 'cine-1', prompt, durationSeconds: 2 };
   const film = await executeVideo({ request }, { taskQueue: workflowInfo().taskQueue });

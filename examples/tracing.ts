@@ -1,4 +1,4 @@
-// A worker and a client in one trace: the caller, its workflow, the activities, and the requests to the service.
+// Traces a call from end to end: the client, its workflow, the activities, and the requests to the service.
 import { Resource } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
@@ -6,7 +6,7 @@ import { Client, type ClientOptions } from '@temporalio/client';
 import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry';
 import { createMediaWorker } from 'temporal-media/worker';
 
-/** Once in a process, before its worker or client is made. Call `provider.shutdown()` at its end. */
+/** Call once per process, before creating a worker or client. Call `provider.shutdown()` before it exits. */
 export function startTracing(service: string, exporter: SpanExporter) {
   const resource = new Resource({ 'service.name': service });
   const spanProcessor = new BatchSpanProcessor(exporter);
@@ -15,7 +15,7 @@ export function startTracing(service: string, exporter: SpanExporter) {
   return { provider, tracing: new OpenTelemetryPlugin({ resource, spanProcessor }) };
 }
 
-/** Your own worker takes `plugins: [new MediaPlugin(), tracing]`. */
+/** For your own worker, pass `plugins: [new MediaPlugin(), tracing]`. */
 export function tracedWorker(tracing: OpenTelemetryPlugin, env = process.env) {
   const workflows = { workflowsPath: require.resolve('./workflows') };
   return createMediaWorker({ env, workflows, worker: { plugins: [tracing] } });

@@ -1,20 +1,20 @@
-// A receiver of signed webhooks: a gateway reports that a task may be done, and the next poll runs now. With slow polling a
-// video then costs two or three polls. A lost webhook only delays a poll, and the poll decides, not the webhook.
+// Receives signed webhooks: when a gateway reports that a task may be done, the next poll runs immediately. With slow
+// polling, a video then takes two or three polls. A lost webhook only delays a poll; the poll decides, not the webhook.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type RequestListener } from 'node:http';
 import { type TemporalMediaClient } from 'temporal-media/client';
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** Older messages may be replayed copies, in seconds. */
+/** Maximum age in seconds. An older message may be a replay. */
 const MAX_AGE_SECONDS = 300;
 
 export interface WebhookOptions {
   readonly media: Pick<TemporalMediaClient, 'nudge'>;
-  /** Shared with the sender. Its header is `x-signature: t=SECONDS,v1=HEX`: the HMAC-SHA256 of `SECONDS.BODY`. */
+  /** Shared with the sender, whose header is `x-signature: t=SECONDS,v1=HEX`: the HMAC-SHA256 of `SECONDS.BODY`. */
   readonly secret: string;
 }
 
-/** Answers POST with the JSON object `{id}`, the id of a task or of its workflow. */
+/** Handles a POST with the JSON object `{id}`: the id of a task or its workflow. */
 export function webhookListener({ media, secret }: WebhookOptions): RequestListener {
   return (request, response) => {
     const end = (status: number) => void response.writeHead(status, { connection: 'close' }).end();
@@ -31,7 +31,7 @@ export function webhookListener({ media, secret }: WebhookOptions): RequestListe
   };
 }
 
-/** The sender's signature for a body, and what the receiver compares. */
+/** The signature that the sender adds to a body and the receiver compares. */
 export function signatureOf(body: string, secret: string, seconds: number): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }

@@ -1,4 +1,4 @@
-// A worker: the only process that holds the key. Reads MEDIA_* and TEMPORAL_*.
+// A worker, the only process that needs the API key. Reads MEDIA_* and TEMPORAL_*.
 import { createMediaWorker } from 'temporal-media/worker';
 
 export async function startWorker(env: NodeJS.ProcessEnv = process.env) {

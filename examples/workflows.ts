@@ -1,4 +1,4 @@
-// Your workflows and those of this package. Your worker bundles this file.
+// Exports your workflows and this package's. Your worker bundles this file.
 export * from 'temporal-media/workflows';
 import { workflowInfo } from '@temporalio/workflow';
 import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
@@ -9,9 +9,9 @@ export interface ProductFilm {
   readonly film: VideoOutcome;
 }
 
-/** A poster, then a film that begins with it. A reset or a retry of this workflow buys neither twice. */
+/** Buys a poster, then a film that begins with it. A reset or a retry of this workflow buys neither twice. */
 export async function productFilm(input: { product: string; waitFor?: string }): Promise<ProductFilm> {
-  // The queue of the media workers (MEDIA_TASK_QUEUE): this workflow runs on them itself.
+  // The media workers' task queue (MEDIA_TASK_QUEUE), because this workflow runs on those workers.
   const { taskQueue } = workflowInfo();
   const images = mediaActivities({ taskQueue });
   const image = await images.generateImage({

@@ -1,4 +1,4 @@
-// Package main has a workflow that buys a film from media workers, which have their own task queue.
+// Package main defines a workflow that buys a film from media workers, which poll their own task queue.
 package main
 
 import (
@@ -9,16 +9,16 @@ import (
 
 type message = map[string]any
 
-// OrderFilm buys one film for an order. It ends with the outcome of the film, whatever that is.
+// OrderFilm buys one film for an order and returns the film's outcome, whatever it is.
 func OrderFilm(ctx workflow.Context, order string, request message, mediaQueue string) (message, error) {
-	// One order buys one film: a retry or a reset of this workflow gets the film that it bought before.
+	// One order buys one film: after a retry or a reset, this workflow gets the film that it already bought.
 	film := message{"request": request, "creationKey": order, "waitFor": "15m"}
 	if err := validate("generate-video-input", film); err != nil {
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "ValidationError", nil)
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		TaskQueue: mediaQueue,
-		// A paid film is finished and kept, even if this workflow ends first.
+		// A film that was paid for is finished and stored, even if this workflow ends first.
 		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON,
 	})
 	var outcome message

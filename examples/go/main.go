@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// worker QUEUE, or start ORDER MEDIA_QUEUE
+// Usage: worker QUEUE, or start ORDER MEDIA_QUEUE
 func main() {
 	temporal, err := client.Dial(client.Options{
 		HostPort:  os.Getenv("TEMPORAL_ADDRESS"),
@@ -45,7 +45,7 @@ func work(temporal client.Client, queue string) error {
 	return nil
 }
 
-// start buys a film without a workflow of its own and prints how it ended.
+// start buys a film without a custom workflow and prints its outcome.
 func start(temporal client.Client, order string, mediaQueue string) error {
 	request := message{"model": "cine-1", "prompt": "a kite over the sea", "durationSeconds": 2}
 	film := message{"request": request, "creationKey": order}
@@ -53,7 +53,7 @@ func start(temporal client.Client, order string, mediaQueue string) error {
 		return err
 	}
 	run, err := temporal.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{
-		// The same text as the key: whoever starts the order again waits for the same film.
+		// Same as the creation key: starting the order again waits for the same film.
 		ID:                       order,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TaskQueue:                mediaQueue,

@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The JSON Schemas of temporal-media: its folder lib/schemas, wherever you keep a copy. Compiled before a workflow runs.
+// The JSON Schemas from temporal-media's lib/schemas folder, wherever you keep a copy. Compiled before a workflow runs.
 var schemas = compileSchemas(os.Getenv("MEDIA_SCHEMAS"))
 
 func compileSchemas(folder string) map[string]*jsonschema.Schema {

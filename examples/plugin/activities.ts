@@ -1,4 +1,4 @@
-// activities.ts: yours. Results are in the media workers' artifact store, a folder or a bucket, named by their content.
+// activities.ts: your code. Results are in the media workers' artifact store, a folder or a bucket, named by hash.
 import { type ArtifactRef } from 'temporal-media';
 import { type ArtifactStore } from 'temporal-media/stores';
 
@@ -6,6 +6,6 @@ export type FilmActivities = ReturnType<typeof filmActivities>;
 
 export const filmActivities = (store: ArtifactStore) => ({
   async publish(film: ArtifactRef) {
-    return store.localPath(film); // for ffmpeg and the like: complete, verified, on whichever host this runs
+    return store.localPath(film); // a complete, verified file on this host, for tools such as ffmpeg
   },
 });

@@ -1,4 +1,4 @@
-// client.ts, without a key. Reusing an id never buys twice.
+// client.ts: needs no API key. Reusing an id never buys twice.
 import { type Client } from '@temporalio/client';
 import { TemporalMediaClient } from 'temporal-media/client';
 

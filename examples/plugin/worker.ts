@@ -1,4 +1,4 @@
-// worker.ts: yours, with the plugin. It reads MEDIA_* when the worker is created.
+// worker.ts: your worker, with the plugin, which reads MEDIA_* when the worker is created.
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { MediaPlugin } from 'temporal-media/plugin';
 import { openArtifactStore } from 'temporal-media/stores';
@@ -15,5 +15,5 @@ export async function filmWorker(options: Partial<WorkerOptions> = {}, env = pro
   return Worker.create({ taskQueue, workflowsPath, activities, plugins, ...options, connection });
 }
 
-/** For `workflowBundle` instead of `workflowsPath`: created by your build, before a worker starts. */
+/** Bundles the workflows at build time. Pass the result as `workflowBundle` instead of `workflowsPath`. */
 export const filmBundle = () => bundleWorkflowCode({ workflowsPath, plugins: [new MediaPlugin()] });

@@ -1,4 +1,4 @@
-// workflows.ts: yours. The plugin adds those of this package.
+// workflows.ts: your workflows. The plugin adds this package's workflows.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { executeVideo, orThrow, resumeVideo } from 'temporal-media/workflows';
 import { type FilmActivities } from './activities';
@@ -10,8 +10,8 @@ export async function productFilm(prompt: string): Promise<string> {
   const { taskQueue } = workflowInfo();
   const request = { model: 'cine-1', prompt, durationSeconds: 2 };
   let film = await executeVideo({ request }, { taskQueue });
-  // It is bought and still running: wait for it.
+  // Already bought and still running: wait for it.
   while (film.outcome === 'still_running') film = await resumeVideo(film.video, { taskQueue });
-  // Without a film this workflow fails, with the outcome and its task id in the failure.
+  // If there is no film, this workflow fails with the outcome and its task id in the failure.
   return publish(orThrow(film).artifact);
 }

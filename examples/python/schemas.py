@@ -1,4 +1,4 @@
-"""The JSON Schemas of temporal-media: its folder lib/schemas, wherever you keep a copy."""
+"""The JSON Schemas from temporal-media's lib/schemas folder, wherever you keep a copy."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Buys a film without your own workflow and prints its outcome: start.py ORDER MEDIA_QUEUE."""
+"""Buys a film without a custom workflow and prints its outcome: start.py ORDER MEDIA_QUEUE."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ async def main(order: str, media_queue: str) -> None:
     outcome = await client.execute_workflow(
         "generateVideo",
         film,
-        # The same text as the key: starting the order again waits for the same film.
+        # Same as the creation key: starting the order again waits for the same film.
         id=order,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         task_queue=media_queue,

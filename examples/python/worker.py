@@ -1,4 +1,4 @@
-"""Runs the workflow of film.py: worker.py QUEUE."""
+"""Runs the workflow from film.py: worker.py QUEUE."""
 
 import asyncio
 import os

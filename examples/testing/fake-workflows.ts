@@ -24,7 +24,7 @@ describe('productFilm', () => {
     await server.stop();
   });
 
-  /** Runs the workflow once, with the given outcomes of videos. */
+  /** Runs the workflow once with the given video outcomes. */
   async function run(video: NonNullable<MockMediaOptions['video']>): Promise<string> {
     const { namespace } = server;
     const taskQueue = `films-${Math.random()}`;
@@ -38,12 +38,12 @@ describe('productFilm', () => {
     return worker.runUntil(workflow.execute(productFilm, options));
   }
 
-  test('publishes a film that is completed', async () => {
+  test('publishes a completed film', async () => {
     const film = completedVideo();
     expect(await run(film)).toBe(`published ${film.artifact.uri}`);
   });
 
-  test('says why there is none, and bought one', async () => {
+  test('fails with the reason and buys only once', async () => {
     const video = jest.fn(() => failedVideo({ error: { kind: 'moderation' } }));
     // `orThrow` failed the workflow with the outcome.
     await expect(run(video)).rejects.toMatchObject({ cause: { type: 'failed' } });

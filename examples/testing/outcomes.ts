@@ -1,7 +1,7 @@
 import { completedVideo, failedVideo, unconfirmedVideo } from '@temporal-media/testing';
 import { type VideoOutcome } from 'temporal-media';
 
-/** Your code that reads an outcome. */
+/** Your code that interprets an outcome. */
 export function headline(outcome: VideoOutcome): string {
   if (outcome.outcome === 'completed') return `ready: ${outcome.artifact.uri}`;
   if (outcome.outcome === 'failed' && outcome.retryable) return 'busy, try again';

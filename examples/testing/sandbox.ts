@@ -8,7 +8,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { filmWorker } from '../plugin/worker';
 import { productFilm } from '../plugin/workflows';
 
-test('a film of the sandbox is bought once, though its status cannot be read at first', async () => {
+test('buys a film from the sandbox once, even if the first poll fails', async () => {
   const [server, sandbox] = await Promise.all([startTemporalServer(), startSandboxProcess()]);
   const dir = await mkdtemp(join(tmpdir(), 'films-'));
   const connection = await NativeConnection.connect({ ...server.connection, address: server.address });

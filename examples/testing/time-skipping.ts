@@ -7,7 +7,7 @@ test('fifteen minutes of polls pass in seconds', async () => {
   const server = await TestWorkflowEnvironment.createTimeSkipping();
   try {
     const taskQueue = 'films';
-    // The real workflows call their activities on their own queues, which `createWorkers` serves too.
+    // The real workflows call activities on their own task queues, which `createWorkers` also polls.
     const workers = await createWorkers({
       ...{ connection: server.nativeConnection, taskQueue },
       workflowsPath: require.resolve('temporal-media/workflows'),

@@ -83,7 +83,7 @@ describe('the codec server of the examples', () => {
     expect(defaultPayloadConverter.fromPayload(read!)).toEqual({ prompt: 'a hidden kite' });
     const foreign = await newEncryption('gone').encode([plain]);
     await expect(codec.decode(foreign)).rejects.toThrow(
-      `The codec server at ${origin} returned HTTP 400: There is no payload key "gone" here.`,
+      `The codec server at ${origin} returned HTTP 400: This process does not have the payload key "gone".`,
     );
   });
 

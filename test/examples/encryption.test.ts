@@ -263,9 +263,9 @@ describe('the encryption of the examples', () => {
     expect((await status(first)).data).toMatchObject({ outcome: { outcome: 'completed' }, notes: [] });
     const missing = await status(second);
     expect(missing.error?.type).toBe('codec_unreachable');
-    expect(missing.error?.message).toContain('HTTP 400: There is no payload key "first" here');
+    expect(missing.error?.message).toContain('HTTP 400: This process does not have the payload key "first"');
     const wrong = await status(newKey('first'));
-    expect(wrong.error?.message).toContain('The payload key "first" is another one here');
+    expect(wrong.error?.message).toContain('Cannot decrypt with the payload key "first"');
   });
 
   it('rotates: the newest key encrypts, and what an older one encrypted stays readable', async () => {
@@ -282,6 +282,8 @@ describe('the encryption of the examples', () => {
     expect((await status(`${second},${first}`)).data).toMatchObject({ outcome: { outcome: 'completed' } });
     const [codec] = encrypted(second).payloadCodecs;
     const [old] = await new Encryption(first).encode([{ data: Buffer.from('x') }]);
-    await expect(codec!.decode([old!])).rejects.toThrow('There is no payload key "first" here.');
+    await expect(codec!.decode([old!])).rejects.toThrow(
+      'This process does not have the payload key "first".',
+    );
   });
 });

@@ -84,7 +84,7 @@ describe('examples with libraries of others', () => {
     const [film, refused] = answer.steps.map(({ toolResults }) => toolResults[0]?.output as object);
     expect([film, refused]).toEqual([
       { film: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
-      { none: 'This order has another film already.' },
+      { none: 'This order already has a different film.' },
     ]);
     const again = await filmAgent(modelOf(same, { text: 'Still here.' }), client, order);
     expect(again.steps[0]?.toolResults[0]?.output).toEqual(film);

@@ -109,7 +109,7 @@ describe('replay of an encrypted history file', () => {
       69,
       {
         type: 'codec_unreachable',
-        message: expect.stringContaining('There is no payload key "first" here.') as unknown,
+        message: expect.stringContaining('This process does not have the payload key "first".') as unknown,
       },
     ]);
     await other.close();

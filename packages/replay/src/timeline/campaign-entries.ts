@@ -82,7 +82,7 @@ export class CampaignReader {
       result['unavailable'] !== undefined
         ? 'the journal is unavailable'
         : result['conflict'] === true
-          ? 'another run wrote to the book'
+          ? "another run wrote to the campaign's book"
           : result['unsettled'] === true
             ? 'another run of the batch sent requests'
             : null;

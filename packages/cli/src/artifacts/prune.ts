@@ -54,7 +54,7 @@ export async function pruneArtifacts(
   const texts = [...namespaces].map((namespace) => new WorkflowTexts(connected.client, namespace, sink));
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
-  // Reads what was started during the first pass.
+  // Reads what has started since the first pass.
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
 
@@ -100,7 +100,7 @@ async function followNames(store: ArtifactStore, names: StoredNames, unread: str
   }
 }
 
-/** Yields an artifact's text in overlapping pieces. Stops at the beginning if the artifact is media. */
+/** Yields an artifact's text in overlapping pieces. Stops right away if the artifact is media. */
 async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<string> {
   let head = Buffer.alloc(0);
   let text = '';
@@ -200,7 +200,7 @@ export class StoredNames {
   }
 }
 
-/** Returns the end of a text. Prepend it to the next text to find names that span both. */
+/** Returns the last part of a piece of text. Prepend it to the next piece to find names that span both. */
 export function openEnd(text: string): string {
   return text.slice(-(DIGITS - 1));
 }

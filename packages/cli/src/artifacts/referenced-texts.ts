@@ -36,8 +36,8 @@ export async function requireJournal(config: MediaConfig): Promise<CreateJournal
 }
 
 /**
- * Checks the bindings of all queues in the namespace. A queue with this store must use the given journal.
- * @throws CliError `journal_binding`, or `other_artifact_store` when this command's queue has another store
+ * Checks the bindings of all queues in the namespace. Every queue that uses this store must use the given journal.
+ * @throws CliError `journal_binding`, or `other_artifact_store` when this command's queue uses another store
  */
 export async function requireOnlyJournal(
   connected: Connected,
@@ -117,12 +117,13 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Receives text from a workflow, which may contain anything a user has written. */
+/** Receives text from a workflow. It may contain anything that a user wrote. */
 type TextSink = (text: string) => void;
 
 /**
- * Open executions have no close time, even while paused. Closed campaigns count too, as long as the server keeps them:
- * their close event names results, which may be older, and `campaign report`, `resume` and `retry` start from it.
+ * Open executions have no close time, even while paused. Closed campaigns count too until the server removes them:
+ * their close event names results, possibly older ones, and `campaign report`, `resume` and `retry` start from that
+ * event.
  */
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
@@ -162,7 +163,7 @@ export class WorkflowTexts {
         });
         await mapConcurrently(runs, AT_ONCE, async ({ isClosed, ...run }) => {
           await this.#readHistory(run);
-          // An open execution may still receive a name.
+          // An open execution may still receive artifact names.
           if (isClosed) this.#read.add(run.runId);
         });
       }
@@ -184,7 +185,7 @@ export class WorkflowTexts {
           `the workflow ${execution.workflowId}`,
         );
     } catch (error) {
-      // The execution was removed, by retention or by a person, after it was listed.
+      // Retention or a person removed the execution after it was listed.
       if (!isGrpcNotFound(error)) throw error;
     }
   }

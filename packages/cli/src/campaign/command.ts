@@ -9,7 +9,7 @@ import {
   withRunOptions,
 } from './options';
 
-/** Adds `campaign`, which buys each of a manifest's rows once, within a budget. */
+/** Adds `campaign`, which buys each row in a manifest once, within a budget. */
 export function addCampaignCommand(program: Command, context: CommandContext): void {
   const campaign = program
     .command('campaign')

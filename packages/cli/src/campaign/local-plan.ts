@@ -36,7 +36,10 @@ export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds)
   return mostSpent(withRetries(plan, maxAttempts), budget);
 }
 
-/** Returns the cost, ignoring any budget, if every row uses all its attempts and each is billed. Null means unknown. */
+/**
+ * Returns the cost, ignoring any budget, if every row uses all of its attempts and each one is billed. Null means
+ * unknown.
+ */
 function withRetries(
   {
     estimate,
@@ -77,7 +80,9 @@ export interface PlanHere {
   readonly files?: LocalFiles;
 }
 
-/** Plans a campaign. Without known models, only each row's form is validated. @throws CliError `models_unavailable` */
+/**
+ * Plans a campaign. Without known models, only the form of each row is validated. @throws CliError `models_unavailable`
+ */
 export async function planHere(
   report: Report,
   models: ModelsInForce,
@@ -222,12 +227,12 @@ export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'i
 const NOTHING = '0'.repeat(64);
 const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
 
-/** Discards what a plan writes. With `-o jsonl`, every manifest issue becomes an event. */
+/** Discards everything that planning writes. With `-o jsonl`, every manifest issue becomes an event. */
 export function issueSink(report: Report): Pick<ArtifactStore, 'putBuffer' | 'putStream'> {
   return {
     putBuffer: async () => KEPT,
     putStream: async (source) => {
-      // The planner writes only issues as a stream.
+      // Issues are the only stream that the planner writes.
       for await (const line of createInterface({ input: Readable.from(source) })) {
         const issue = JSON.parse(line) as ManifestIssue;
         report.event('issue', issue);

@@ -73,8 +73,8 @@ export async function namesFiles(
 
 /**
  * Rewrites the manifest as a JSON list that names stored files instead of local ones, so that a worker on another
- * machine can read them. Every row keeps its line number, so messages and results refer to lines of the user's own
- * file. Several rows of a list may share a line. A malformed row stays malformed.
+ * machine can read them. Every row keeps its line number, so messages and results refer to lines in the user's own
+ * file. Several rows in a list may share a line. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -143,7 +143,7 @@ function isFile(source: JsonValue): boolean {
   return read !== undefined && 'file' in read;
 }
 
-/** Removes a reference's fields that are not part of its source. */
+/** Keeps only the reference fields that identify its source. */
 function fieldsOfSource(source: JsonValue): JsonValue {
   if (!isObject(source)) return source;
   const { kind: _kind, field: _field, ...rest } = source;

@@ -7,7 +7,7 @@ import { type CommonOptions } from '../shared/context';
 import { badInput } from '../shared/errors';
 import { waitForOf } from '../shared/paid-options';
 
-/** Options of `campaign run`. */
+/** Options for `campaign run`. */
 export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions {
   readonly id?: string;
   readonly out?: string;
@@ -25,7 +25,7 @@ export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions
   readonly account?: string;
 }
 
-/** Options of a run that reads one prompt per line from a file. */
+/** Options for a run that reads one prompt per line from a file. */
 export interface PromptOptions {
   readonly prompts?: string;
   readonly model?: string;
@@ -44,7 +44,7 @@ export interface ConsentOptions {
   readonly yes?: boolean;
 }
 
-/** Options of commands that resume rows. */
+/** Options for commands that resume rows. */
 export interface ResumeRowsCommandOptions extends CommonOptions, ConsentOptions {
   readonly out?: string;
   readonly concurrency?: string;
@@ -111,7 +111,10 @@ export function amountOf(option: string, text: string | undefined): Amount | und
   throw badInput([{ field: option, message }]);
 }
 
-/** Returns the amount in its own currency, or in the prices' currency. @throws CliError when neither is known */
+/**
+ * Returns the amount in its own currency or, if it names none, in the currency of the prices. @throws CliError when
+ * neither is known
+ */
 export function moneyOption(
   option: string,
   amount: Amount | undefined,

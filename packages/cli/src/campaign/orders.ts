@@ -150,7 +150,7 @@ export async function orderCampaign(
   });
 }
 
-/** `campaign set`: changes concurrency or budget of a running campaign. @throws CliError */
+/** `campaign set`: changes a running campaign's concurrency or budget. @throws CliError */
 export async function setCampaign(context: CommandContext, id: string, options: SetOptions): Promise<void> {
   const { report } = context;
   const concurrency = countOf('--concurrency', options.concurrency);
@@ -189,7 +189,9 @@ async function needWorker(connected: Connected, id: string): Promise<CampaignExe
   throw new CliError('no_worker', message);
 }
 
-/** Prints the results of changes. @throws CliError `campaign_order_refused` for the first one that was not applied */
+/**
+ * Prints the results of changes. @throws CliError `campaign_order_refused` for the first change that was not applied
+ */
 function answerOrders(
   { report }: CommandContext,
   workflowId: string,

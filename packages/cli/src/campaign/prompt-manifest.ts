@@ -98,7 +98,7 @@ export interface CommonColumns {
 
 /**
  * Turns a prompts file into a JSON-lines manifest: every non-blank line becomes a row's prompt. Rows keep their line
- * numbers, so messages and results refer to lines of the user's own file.
+ * numbers, so messages and results refer to lines in the user's own file.
  * @throws CliError `manifest_unreadable`
  */
 export async function* promptRows(
@@ -125,8 +125,8 @@ export async function* promptRows(
 }
 
 /**
- * Whether a line is JSON or a CSV header. In a prompts file, each line of such a manifest would be bought as a
- * prompt.
+ * Whether a line is JSON or a CSV header. If such a manifest were read as a prompts file, each of its lines would be
+ * bought as a prompt.
  */
 function isManifest(line: string): boolean {
   if (line.trimStart().startsWith('{')) return true;

@@ -11,7 +11,7 @@ import { type Report } from '../shared/report';
 import { reportFiles } from './status';
 import { moneyTotalsText, resultsText } from './text';
 
-/** Minimum milliseconds from the start of one refresh to the start of the next. */
+/** Minimum time between the starts of two refreshes, in milliseconds. */
 const EVERY_MS = 10_000;
 
 /** Keeps a campaign's report up to date while a command follows the campaign. */

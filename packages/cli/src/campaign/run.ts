@@ -278,7 +278,7 @@ async function showCampaignDryRun(
   report.reply({ ok: true, data: { ...data } });
 }
 
-/** Describes how a running campaign differs from the requested settings. Undefined when it does not. */
+/** Describes how a running campaign's settings differ from the requested ones. Undefined when they are the same. */
 export function runsOtherwise(
   { budget, concurrency }: Pick<CampaignState, 'budget' | 'concurrency'>,
   asked: Pick<CampaignStart, 'budget' | 'concurrency'>,

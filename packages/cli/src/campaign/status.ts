@@ -183,7 +183,7 @@ export async function showCampaigns(context: CommandContext, options: ListOption
   });
 }
 
-/** Prints a campaign's result as text, report paths and the JSON object, and sets the exit code. */
+/** Prints a campaign's result as text, the paths of its report and the JSON object, and sets the exit code. */
 export function answerCampaign(
   context: CommandContext,
   result: CampaignResult,

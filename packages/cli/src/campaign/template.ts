@@ -44,7 +44,7 @@ export function templateText({ columns, rows }: ManifestTemplate, format: 'csv' 
   return stringify([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
 }
 
-/** Returns a line for each column in a template that explains its purpose. */
+/** Returns one line per template column, which explains the column's purpose. */
 export function columnHelp({ columns }: ManifestTemplate): string[] {
   return columns.map((name) => {
     const found = MANIFEST_COLUMNS.find((one) => one.name === name.split(':')[0]);

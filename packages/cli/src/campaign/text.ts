@@ -152,7 +152,7 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
   return [...parts, `${amount(free)} free`].join(', ');
 }
 
-/** Returns the number of all rows and of done rows. `counts` still includes a resumed row's earlier outcome. */
+/** Returns how many rows there are, and how many are done. `counts` still includes a resumed row's earlier outcome. */
 export function rowProgress({
   counts,
   remaining,

@@ -199,7 +199,7 @@ async function show(
     }
   } catch (error) {
     throwBug(error);
-    // Waiting for the result reports the error.
+    // The wait for the result reports the error.
   } finally {
     if (!signal.aborted) view.stop();
   }

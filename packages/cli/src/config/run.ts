@@ -91,7 +91,10 @@ const DEFAULTS: { readonly [name: string]: string } = {
   TEMPORAL_NAMESPACE: 'default',
 };
 
-/** Returns every TEMPORAL_* value in effect. @param dev the `dev` with this data directory, whatever queue it serves */
+/**
+ * Returns every TEMPORAL_* value in effect. @param dev the `dev` that uses this data directory, whichever queue it
+ * serves
+ */
 export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined): ConfigValue[] {
   // The same precedence as in `connect`: a named server, then `dev`, then the default profile.
   const named = Boolean(env['TEMPORAL_ADDRESS'] || env['TEMPORAL_PROFILE']);
@@ -146,7 +149,7 @@ function mayHoldSecret(name: string, value: string): boolean {
 /** Connection settings that commands ignore when they connect to the `dev` server. */
 const CONNECTION = /^TEMPORAL_(API_KEY|TLS|CODEC_|GRPC_META_)/;
 
-/** Returns the variable that a broken profile is reported under. */
+/** Returns the variable under which a broken profile is reported. */
 function problemOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_PROFILE'] ? 'TEMPORAL_PROFILE' : 'TEMPORAL_CONFIG_FILE';
 }
@@ -232,7 +235,7 @@ function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): 
   return undefined;
 }
 
-/** Returns the set variables with this prefix that are not known. */
+/** Returns the variables with this prefix that are set but unknown. */
 function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonly string[]): ConfigValue[] {
   const words = known.map((name) => name.slice(prefix.length));
   return Object.entries(env)

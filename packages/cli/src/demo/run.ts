@@ -141,8 +141,8 @@ async function endJournals(client: Client, queues: readonly string[]): Promise<v
 }
 
 /**
- * Returns the demo's environment. It excludes the user's service, which must never be charged for the demo, and the
- * codec server, which neither the demo's client nor its workers use.
+ * Returns the demo's environment. It excludes the user's service, where the demo must never spend money, and the codec
+ * server, which neither the demo's client nor its workers use.
  */
 export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));

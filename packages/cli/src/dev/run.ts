@@ -40,13 +40,13 @@ export interface RunningDev {
   killWorker(): void;
 }
 
-/** Whether a person can fix the error while server and sandbox run: the queue's journal or store is missing. */
+/** Whether a person can fix the error while the server and the sandbox run: the queue's journal or store is missing. */
 const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
- * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker with one data directory. If one fails to
- * start, stops everything, except that a worker whose journal or store is missing is retried.
+ * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker, which share one data directory. If one fails
+ * to start, stops everything, except that a worker whose journal or store is missing is retried.
  * @param rebind arguments that let the first worker take over the queue, such as `--rebind`
  */
 export async function startDev(

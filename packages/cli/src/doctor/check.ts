@@ -32,10 +32,10 @@ export interface DoctorFacts {
   readonly problems: readonly ConfigurationError[];
   /** Whether a worker could run on this machine. If not, only its polling can be checked. */
   readonly workerSide: boolean;
-  /** A worker's accounts with these settings. Empty without a valid base URL and key. */
+  /** The accounts of a worker with these settings. Empty without a valid base URL and key. */
   readonly accounts: readonly AccountFacts[];
   readonly target: Target | { readonly problem: unknown };
-  /** The `dev` with this data directory, even if commands use another server. */
+  /** The `dev` that uses this data directory, even if commands use another server. */
   readonly dev: DevState | undefined;
   /** The connection that the server check opens for later checks. */
   readonly session: { connection?: Connection };

@@ -136,7 +136,8 @@ export const CHECKS: readonly DoctorCheck[] = [
   artifacts,
   journal,
   binding,
-  // Late in the list, because most earlier failures also keep a worker from starting and explain why.
+  // This check is late in the list, because most earlier failures also keep a worker from starting, and they explain
+  // why.
   workers,
   waiting,
 ];

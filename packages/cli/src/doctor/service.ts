@@ -106,7 +106,7 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
     : warning(message, TRY_AGAIN_LATER);
 }
 
-/** Judges the expected status. If the reply does not mention a task, the path or key may be wrong. */
+/** Judges a reply with the expected status. If the reply does not mention a task, the path or key may be wrong. */
 function checkUnknownTask(
   { result, baseUrl }: ServiceAnswer,
   status: number,

@@ -91,7 +91,9 @@ export function checkActivityQueues(
   );
 }
 
-/** @param now milliseconds since the Unix epoch. If this clock lags the server's, the last poll counts as current */
+/**
+ * @param now milliseconds since the Unix epoch. If this clock is behind the server's, the last poll counts as current
+ */
 export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
   const missing = KINDS.filter((kind) => pollers[kind].length === 0);
   if (missing.length === KINDS.length)

@@ -64,7 +64,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // The workflow has ended, its worker is busy, or its answer is unreadable here. That does not explain why others
+    // The workflow has ended, its worker is busy, or its answer is unreadable here. None of this explains why others
     // wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;

@@ -125,7 +125,7 @@ function priceText({ kind, price: rule }: ModelEntry): string {
   return least === most ? `${money(least)} by specification` : `${money(least)} to ${money(most)}`;
 }
 
-/** Returns one line for each price of a rule by specification. */
+/** Returns one line for each price in a rule whose prices depend on the specification. */
 function priceLines(entry: ModelEntry): string[] {
   const { price: rule } = entry;
   if (rule?.per !== 'specification') return [priceText(entry)];

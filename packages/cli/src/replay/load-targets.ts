@@ -26,7 +26,7 @@ import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../s
 import { CliError } from '../shared/errors';
 import { type ExportOptions, type ReplayOptions } from './options';
 
-/** A command's arguments that select histories. */
+/** The command arguments that select histories. */
 export type TargetOptions = Pick<
   ReplayOptions,
   'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle' | 'timeline'

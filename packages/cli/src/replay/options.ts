@@ -1,6 +1,6 @@
 import { type CommonOptions } from '../shared/context';
 
-/** Options of `replay`. */
+/** Options for `replay`. */
 export interface ReplayOptions extends CommonOptions {
   readonly runId?: string;
   readonly query?: string;
@@ -22,7 +22,7 @@ export interface ReplayOptions extends CommonOptions {
   readonly verbose?: boolean;
 }
 
-/** Options of `history export`. */
+/** Options for `history export`. */
 export interface ExportOptions extends CommonOptions {
   readonly runId?: string;
   readonly redact?: boolean;
@@ -33,7 +33,7 @@ export interface ExportOptions extends CommonOptions {
   readonly bundle?: string;
 }
 
-/** Options of `history record`. */
+/** Options for `history record`. */
 export interface RecordOptions extends CommonOptions {
   readonly to: string;
   readonly query?: string;

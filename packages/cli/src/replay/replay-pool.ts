@@ -23,7 +23,7 @@ const TARGETS_EACH = 25;
 /** Replays create a lot of garbage. A larger young generation would use more memory without saving time. */
 const YOUNG_MB = 12;
 
-/** Options of a replay pool. */
+/** Options for a replay pool. */
 export interface PoolOptions {
   /** Maximum number of threads, including this one. @default one per processor, up to 4, if there are many targets */
   readonly concurrency?: number;

@@ -137,7 +137,7 @@ async function checkGolden(folder: string): Promise<readonly string[]> {
   return (await goldenProblems(folder)).map(({ file, problem }) => `${file} ${WORDS[problem]}.`);
 }
 
-/** Shows the number of replayed histories in a line that is redrawn. Shows nothing without a terminal. */
+/** Shows the number of replayed histories on a line that is redrawn in place. Shows nothing without a terminal. */
 function replayProgress(report: Report, stream: NodeJS.WriteStream = process.stderr): Progress {
   return stream.isTTY && process.env['TERM'] !== 'dumb' ? new Redrawn(report, stream) : NONE;
 }

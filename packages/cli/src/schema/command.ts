@@ -131,8 +131,8 @@ export function isSchemaName(name: string): name is SchemaName {
 }
 
 /**
- * Returns a JSON Schema, draft 2020-12. Like the workflow, the schema of a workflow's input rejects unknown fields. All
- * other schemas allow fields that later versions may add.
+ * Returns a JSON Schema, draft 2020-12. The schema of a workflow's input rejects unknown fields, as the workflow does.
+ * All other schemas allow fields that later versions may add.
  */
 export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   if (name === 'models')

@@ -114,9 +114,7 @@ interface SuperviseOptions<Ready> {
   readonly start: () => Promise<RunningChild<Ready>>;
   readonly onStart: (child: RunningChild<Ready>) => Promise<void>;
   readonly say: (line: string) => void;
-  /**
-   * Whether to report and retry a first start that failed with this error, like later starts. @default never
-   */
+  /** Whether a first start that failed with this error is reported and retried, as later starts are. @default never */
   readonly isMended?: (error: unknown) => boolean;
 }
 

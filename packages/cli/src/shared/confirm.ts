@@ -71,8 +71,8 @@ export function whyNot({
 }
 
 /**
- * Returns if the estimate is within the limit. If not, asks for confirmation at the terminal, and fails if there is no
- * terminal. @throws CliError `spend_not_confirmed`, before anything was started
+ * Does nothing if the estimate is within the limit. If not, asks for confirmation at the terminal, or fails if there is
+ * no terminal. @throws CliError `spend_not_confirmed`, before anything was started
  */
 export async function confirmSpend(
   report: Report,

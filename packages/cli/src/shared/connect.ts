@@ -45,8 +45,8 @@ const CONNECT_MS = 4_000;
 const DEFAULT_ADDRESS = 'localhost:7233';
 
 /**
- * Connects to the first of these servers: the one in TEMPORAL_*, the data directory's `dev`, the default profile,
- * localhost:7233. @throws CliError when it does not respond
+ * Connects to the first of these servers that is configured: the one in TEMPORAL_*, the data directory's `dev`, the one
+ * in the default profile, or localhost:7233. @throws CliError when it does not respond
  */
 export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
   const target = await findTarget(config, env);

@@ -44,7 +44,7 @@ interface ShownRequest {
   readonly baseUrl: string | null;
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
-  /** JSON of a video create or an image generation. */
+  /** JSON body of a video create or an image generation. */
   readonly body?: JsonValue;
   /** Parts of an image edit, or of a create that is sent as a form, in wire order. */
   readonly parts?: readonly ShownPart[];
@@ -180,7 +180,7 @@ function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
   return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
 }
 
-/** A call that passed all checks possible on this machine. */
+/** A call that passed every check that this machine can make. */
 export interface CheckedCall extends ValidatedCall {
   readonly request: ShownRequest;
 }

@@ -102,7 +102,7 @@ const CAMPAIGN_ERRORS = {
   ],
 } as const satisfies { readonly [type: string]: ErrorRow };
 
-/** An error type, as in `error.type` of the JSON object. */
+/** An error type, as in the JSON object's `error.type`. */
 interface ErrorType {
   readonly type: string;
   readonly exitCode: ExitCode;

@@ -57,8 +57,9 @@ const QUERY_MS = 6_000;
 const MOST_LISTED = 50;
 
 /**
- * Collects what is known about an id. Tries it as a workflow id, as a task id in the journal's index and in the
- * histories that visibility lists, as a creation key, and at the service. Starts only lookups and creates nothing.
+ * Collects what is known about an id. Tries the id as a workflow id, as a task id (in the journal's index and in the
+ * histories that visibility lists), as a creation key, and at the service. Starts nothing but lookups, and creates
+ * nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();
@@ -145,7 +146,10 @@ class Gathering {
     return this.facts('service', { service: found.service });
   }
 
-  /** Adds decisions, the task's later wait, its state or outcome, and the service's record if no workflow polls. */
+  /**
+   * Adds decisions, the task's later wait, its state or outcome, and the service's record if no workflow polls the
+   * task.
+   */
   private async describe(foundBy: CaseFacts['foundBy'], first: ExecutionView | null): Promise<GatheredCase> {
     if (first !== null) await this.useQueue(first.taskQueue);
     let workflow = first;

@@ -110,7 +110,7 @@ export interface CheckLine extends Line<'check'> {
   readonly remedy?: string;
   readonly errorType?: string;
   readonly dependsOn?: string;
-  /** The same for each of the worker's accounts. Only for the check `service`. */
+  /** The same for each of the worker's accounts. Only for the `service` check. */
   readonly accounts?: readonly AccountCheck[];
 }
 

@@ -113,7 +113,7 @@ export async function modelsInForce(
   };
 }
 
-/** Returns the `dev` with the data directory, unless the environment names another server or queue. */
+/** Returns the `dev` that uses the data directory, unless the environment names another server or queue. */
 export async function devInUse(
   { dataDir }: MediaConfig,
   env: NodeJS.ProcessEnv,

@@ -93,7 +93,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   };
 }
 
-/** Returns the facts that a person needs to act: the task, the evidence, the money. */
+/** Returns the facts that a person needs to act: the task, the evidence and the money. */
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
@@ -120,7 +120,7 @@ export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return words.length === 0 ? [] : [`service message: ${words.join(' ')}`];
 }
 
-/** Prints an outcome as text, paths of saved files and the JSON object, and sets the exit code. */
+/** Prints an outcome as text, the paths of saved files and the JSON object, and sets the exit code. */
 export function answerOutcome(
   context: CommandContext,
   outcome: VideoOutcome | ImageOutcome,

@@ -30,7 +30,7 @@ export interface Run {
   /** Whether the request contains files from this machine. @default false */
   readonly sendsFiles?: boolean;
   readonly resumeHint: string;
-  /** Whether the workflow answers the query `video_state`. */
+  /** Whether the workflow answers the `video_state` query. */
   readonly showState: boolean;
   /** Activity queues that the workflow may need. */
   readonly needs: readonly ActivityQueueKind[];
@@ -150,8 +150,9 @@ export type Waited<Outcome> =
   | { readonly kind: 'left'; readonly state: VideoState | null };
 
 /**
- * Extra milliseconds that the command waits after the workflow's wait ends. The video then polls once more and returns
- * an outcome with more detail. If that poll hangs, the command answers with the last state instead.
+ * Extra milliseconds that the command waits after the workflow's wait ends. During this time, the workflow polls one
+ * last time and returns an outcome with more detail. If that poll hangs, the command answers with the last state
+ * instead.
  */
 const LAST_ANSWER_MS = 2_000;
 /** Maximum delay of a Node timer, in milliseconds. A longer wait is unlimited. */
@@ -220,7 +221,7 @@ const TRIES_MS = 2_000;
 export interface ShowProgressOptions {
   readonly connected: Connected;
   readonly report: Report;
-  /** Whether the workflow answers the query `video_state`. */
+  /** Whether the workflow answers the `video_state` query. */
   readonly showState: boolean;
 }
 
@@ -248,7 +249,7 @@ export function showProgress(
       view.update(state);
     }
   };
-  // Waiting for the outcome reports the error.
+  // The wait for the outcome reports the error.
   if (options.showState) void showStates().catch(() => undefined);
   // While the video is polled, its state already contains failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';

@@ -180,7 +180,7 @@ function payloadsOf(event: HistoryEvent): readonly Payload[] {
   );
 }
 
-/** Whether a field `taskId` at any depth has this value. */
+/** Whether a `taskId` field at any depth has this value. */
 function names(value: unknown, taskId: string): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(

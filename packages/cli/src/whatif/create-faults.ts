@@ -12,7 +12,7 @@ const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504
   504: 'on504',
 };
 
-/** Derives the faults of the paid requests, and the statuses that the operator vouched for. */
+/** Derives faults for the paid requests, and the statuses that the operator vouched for. */
 export function createFaults(
   timeline: Timeline,
   operation: SandboxOperation,
@@ -21,7 +21,7 @@ export function createFaults(
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   let policy: CreatePolicy = {};
-  // If a wait ended the call, it must still be too long.
+  // If the call was given up because a requested pause was too long, that pause is not shortened.
   const isGivenUp = outcomeType(timeline) === 'rejected/retry_later';
   let refusals = 0;
   let before: string | null = null;
@@ -30,7 +30,7 @@ export function createFaults(
     const rest = timeline.entries.slice(index + 1);
     const isLast = !rest.some(({ kind }) => kind === entry.kind);
     const played = playedAs(entry, decisionOn(rest), isGivenUp && isLast ? 1 : speed);
-    // Pauses requested by the service are shortened. Attempts with our own pauses are reduced in number.
+    // A pause that the service requested is shortened. Where we chose the pauses, the number of attempts is reduced.
     const pause = ownPause(entry);
     refusals = pause === null ? 0 : pause === before ? refusals + 1 : 1;
     before = pause;

@@ -38,7 +38,7 @@ export interface PlayedRun {
 }
 
 const WORKER_GRACE_MS = 20_000;
-/** Milliseconds between checks whether a video needs a decision. */
+/** Interval between checks for a video that needs a decision, in milliseconds. */
 const STATE_CHECK_MS = 250;
 
 /**

@@ -82,7 +82,7 @@ const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
 };
 
 /**
- * Derives the faults from a timeline. The function is pure: the same timeline always produces the same scenario.
+ * Derives a scenario from a timeline. The function is pure: the same timeline always produces the same scenario.
  * @param speed at least 1
  */
 export function scenarioOf(timeline: Timeline, speed: number): Scenario {

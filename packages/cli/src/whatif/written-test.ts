@@ -113,7 +113,7 @@ const serviceOf = ({ scenario: { timing, records, faults } }: TestSubject): obje
   faults,
 });
 
-/** Keeps literals of a union as literals. */
+/** Whether the input contains string literals whose union types must be kept. */
 const hasWords = ({ scenario, request }: TestSubject): boolean =>
   request.workflow === 'generateVideo' || Object.keys(scenario.policy).length > 0;
 

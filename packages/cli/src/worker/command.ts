@@ -252,7 +252,7 @@ function orNone<T>(read: () => readonly T[]): readonly T[] {
 /** A worker process's health. */
 export interface Health {
   /**
-   * Whether the process has bound its queues, polls them and can write its journal. False while it starts or drains.
+   * Whether the process has bound its queues, polls them and can write to its journal. False while it starts or drains.
    * Never rejects.
    */
   readonly isReady: () => Promise<boolean>;

@@ -29,7 +29,7 @@ const EXTERNAL = 'external storage';
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
-/** Options of {@link decodeRun}. */
+/** Options for {@link decodeRun}. */
 export interface DecodeOptions {
   /** Configured codecs, in encoding order. */
   readonly codecs: readonly PayloadCodec[];
@@ -40,7 +40,7 @@ export interface DecodeOptions {
 }
 
 /**
- * Decodes a run's payloads in place, as the workers' codec did before the workflow code read them.
+ * Decodes a run's payloads in place, as the workers' codec did for the workflow code.
  * @throws HistoryError `encrypted`, or the codec's error if the codec cannot be reached
  */
 export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {

@@ -134,7 +134,7 @@ export async function fetchRun(
 
 /**
  * Adds the histories of the watchers that polled the target's video, if the server still has them.
- * @param target with decoded payloads
+ * @param target the target, with decoded payloads
  * @param prepare called with each watcher's runs
  */
 export async function withWatchers(
@@ -160,7 +160,7 @@ export async function withWatchers(
   return { ...target, watchers };
 }
 
-/** Maximum depth of children: a parent, its campaign, the campaign's batches. */
+/** Maximum depth of children: a parent, its campaign and the campaign's batches. */
 const DEPTH = 3;
 
 /** Returns the child workflows that a target's runs started, in start order and without duplicates. */

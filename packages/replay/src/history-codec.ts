@@ -83,7 +83,7 @@ function normalised(value: unknown, field: string, times: boolean): unknown {
   return copy;
 }
 
-/** Never matches a user's string: those are in base64 payloads or in fields with other names. */
+/** Never matches a user's string, because users' strings are in base64 payloads or in fields with other names. */
 const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;
@@ -102,7 +102,7 @@ function timeOf(text: string): unknown {
 export function historyFromJson(json: object): History {
   const { json: protojson, proto, type } = converter();
   try {
-    // Twice as fast as the parser below, but rejects unknown fields.
+    // This is twice as fast as the parser below, but it rejects unknown fields.
     const message = normalised(json, '', true) as object;
     return proto.temporal.api.history.v1.History.fromObject(message);
   } catch (_error) {

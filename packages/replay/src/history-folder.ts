@@ -14,7 +14,7 @@ export interface UnloadedTarget {
   readonly error: HistoryError;
 }
 
-/** Whether a file name is a history's. The golden-history manifest is not a history. */
+/** Whether a file name is that of a history. The golden-history manifest is not a history. */
 export const isHistoryFile = (name: string): boolean =>
   /\.(json|bin|pb|binpb)$/.test(name) && !name.startsWith('.') && name !== 'manifest.json';
 

@@ -50,7 +50,7 @@ function install(stop: Stop): void {
   };
   sandbox.__TEMPORAL__ = {
     ...rest,
-    // Innermost, so that the next call is the workflow's.
+    // Added as the innermost interceptor, so that the next call is the workflow's.
     importInterceptors: () => [...importInterceptors(), { interceptors }],
     api: {
       ...api,

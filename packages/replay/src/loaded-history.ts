@@ -38,7 +38,10 @@ export function ownRunId(history: History): string | undefined {
   return resetOf(history)?.newRunId || started?.originalExecutionRunId || undefined;
 }
 
-/** The reset that began the run: the last in the history, because earlier ones were copied from the previous run. */
+/**
+ * The reset that began the run. It is the last one in the history, because earlier ones were copied from the previous
+ * run.
+ */
 function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: string | null } | undefined {
   const failed = events?.findLast(({ workflowTaskFailedEventAttributes }) =>
     Boolean(workflowTaskFailedEventAttributes?.newRunId),

@@ -35,7 +35,7 @@ export class PaidInputs {
     this.#given.clear();
   }
 
-  /** Keeps the paid commands of one workflow task. */
+  /** Keeps the paid commands from one workflow task. */
   keep(commands: readonly Command[]): void {
     for (const { scheduleActivity: activity, startChildWorkflowExecution: child } of commands) {
       if (PAID.has(String(activity?.['activityType'])))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { milliseconds } from 'temporal-media/internal/domain/shape';
 
-/** Whether a text can stay: numbers, times and durations identify nobody, and the code computes with them. */
+/** Whether text can stay as it is: numbers, times and durations identify nobody, and the code calculates with them. */
 const isPlain = (text: string): boolean =>
   PLAIN.some((form) => form.test(text)) || milliseconds(text) !== undefined;
 
@@ -10,14 +10,14 @@ const PLAIN = [
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
-/** Digests and UUIDs: the code may check their form. */
+/** Digests and UUIDs, whose form the code may check. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Replaces texts with pseudonyms, equal texts with the same one. Keeps words from the code. */
+/** Replaces strings with pseudonyms, and equal strings with the same one. Keeps words from the code. */
 export class Pseudonyms {
   readonly #known = new Map<string, string>();
-  /** Texts that are never replaced, even if they contain the id. */
+  /** Strings that are never replaced, even if they contain the id. */
   readonly #kept = new Set<string>();
   readonly #literals: ReadonlySet<string>;
 
@@ -32,7 +32,7 @@ export class Pseudonyms {
     this.#literals = literalsOf(code.slice(0, code.lastIndexOf('//# sourceMappingURL')));
   }
 
-  /** Exempts a text from replacement: a server-generated id, or the value of a field that the user wants to see. */
+  /** Exempts a string from replacement: a server-generated id, or the value of a field that the user wants to see. */
   keep(text: string): void {
     this.#kept.add(text);
     this.#known.set(text, text);
@@ -44,7 +44,8 @@ export class Pseudonyms {
   }
 
   /**
-   * Returns the value with its texts replaced at any depth. Field names that do not occur in the code are replaced too.
+   * Returns the value with its strings replaced at any depth. Field names that do not occur in the code are replaced
+   * too.
    */
   in(value: unknown): unknown {
     if (typeof value === 'string') return this.of(value);
@@ -65,8 +66,8 @@ export class Pseudonyms {
   }
 
   /**
-   * Replaces this id or name, unless it is a word from the code. Replaces numbers too, which may be a caller's order
-   * numbers.
+   * Replaces this id or name, unless it is a word from the code. Replaces numbers too, because they may be a caller's
+   * order numbers.
    */
   word(text: string): string {
     if (text === '' || this.#kept.has(text) || this.#literals.has(text)) return text;
@@ -78,7 +79,7 @@ export class Pseudonyms {
     return this.hidden(text);
   }
 
-  /** Replaces this text unconditionally. */
+  /** Replaces this string unconditionally. */
   hidden(text: string): string {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
@@ -118,7 +119,7 @@ export class Pseudonyms {
   }
 }
 
-/** Returns quoted texts, function and field names, and parts of templates. */
+/** Returns quoted strings, function and field names, and parts of templates. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
   for (const [, , text] of code.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');

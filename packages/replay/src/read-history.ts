@@ -5,7 +5,7 @@ import { historyFromJson, historyFromProtobuf } from './history-codec';
 import { HistoryError, type LoadedRun, ownRunId } from './loaded-history';
 
 /**
- * Maximum file size in bytes. A server terminates a workflow at 50 MB of history, which base64 makes a third larger.
+ * Maximum file size in bytes. A server terminates a workflow at 50 MB of history, and base64 makes that a third larger.
  */
 export const MOST_BYTES = 128 * 1024 * 1024;
 
@@ -42,7 +42,7 @@ export function parseHistory(bytes: Uint8Array, name: string): History {
   return history;
 }
 
-/** A protobuf history begins with the tag of the field `events`, which is a line feed, and the first event's length. */
+/** A protobuf history begins with the tag of the `events` field, which is a line feed, and the first event's length. */
 function isJson(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('utf8');
   return /^\uFEFF?\s*(?:[[{"]|null\b)/.test(start) && !isProtobuf(bytes);

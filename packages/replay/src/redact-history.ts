@@ -69,7 +69,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 ]);
 
 const ENCODINGS: ReadonlySet<string> = new Set(Object.values(encodingTypes));
-/** Key of a search attribute's type in its payload metadata, and its values. */
+/** The payload metadata key for a search attribute's type, and the possible types. */
 const SEARCH_TYPE = 'type';
 const SEARCH_TYPES: readonly string[] = [
   'Keyword',
@@ -84,7 +84,8 @@ const SEARCH_TYPES: readonly string[] = [
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
- * Payload fields that a redacted history may keep as they are: facts about an order, never its prompt or an address.
+ * Payload fields that a redacted history may keep as they are: facts about an order, but never its prompt or an
+ * address.
  */
 export const KEEPABLE = [
   'model',
@@ -104,14 +105,15 @@ const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
 export interface RedactOptions {
   /** Readable name that replaces the workflow id. @default `redacted-N` */
   readonly label?: string;
-  /** Payload fields whose texts are kept wherever they occur. @default none */
+  /** Payload fields whose text is kept wherever they occur. @default none */
   readonly keep?: readonly (typeof KEEPABLE)[number][];
 }
 
 /**
  * Returns a history that replays as before but does not reveal what was made, by whom or where. Keeps the workflow
  * code's literals, which the code may compare, and this package's reasons. Also keeps numbers, times, durations and the
- * structure. Replaces all other texts, equal ones with the same pseudonym, including the workflow id inside other ids.
+ * structure. Replaces all other strings, including the workflow id inside other ids, and equal strings with the same
+ * pseudonym.
  * @param code the bundle's code
  */
 export function redactHistory(
@@ -209,7 +211,7 @@ class Redaction {
   }
 }
 
-/** A payload's value; undefined if it is not JSON. */
+/** Returns a payload's value; undefined if it is not JSON. */
 function jsonOf(payload: Payload): unknown {
   const encoding = encodingOf(payload);
   if (
@@ -225,7 +227,7 @@ function jsonOf(payload: Payload): unknown {
   }
 }
 
-/** Yields the texts of these fields at any depth. */
+/** Yields the strings in these fields at any depth. */
 function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value))
@@ -233,7 +235,7 @@ function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string
     else yield* textsOf(inner, fields);
 }
 
-/** Keeps only this package's version from a memo, because reports show it. */
+/** Reduces a memo to this package's version, which reports show. */
 function keptOf(memo: Parameters<typeof versionIn>[0]): object {
   const version = versionIn(memo);
   return { fields: version === null ? {} : { [VERSION_MEMO]: defaultPayloadConverter.toPayload(version) } };

@@ -34,7 +34,7 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
     // Fails with a file system error, which is clearer than the bundler's.
     await access(workflowsPath);
     const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
-    // Required here because it loads everything that a worker needs.
+    // Required only here, because it loads everything that a worker needs.
     const { MediaPlugin } = require('temporal-media/plugin') as typeof Plugin;
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
@@ -63,7 +63,7 @@ export interface ReplayedRun {
   readonly verdict: Verdict;
 }
 
-/** Options of {@link replayHistories}. */
+/** Options for {@link replayHistories}. */
 export interface ReplayCode {
   /** A bundle of `bundleWorkflowCode`. */
   readonly bundle: WorkflowBundle;

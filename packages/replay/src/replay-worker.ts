@@ -27,7 +27,7 @@ export interface RecordedCommand {
   readonly ms: number | null;
   /** The payload of the command's summary. */
   readonly summary: Uint8Array | null;
-  /** V8's stack trace, with source locations. */
+  /** V8's stack trace, which includes source locations. */
   readonly stack: string;
 }
 

@@ -110,8 +110,8 @@ export function versionIn(memo: { readonly fields?: Fields | null } | null | und
 
 /**
  * Finds the first event that the code does not produce. The SDK compares a workflow task when it reads the next task's
- * events, so the last task that ran is the one that differs. The SDK's message names an event, but not always the
- * first, and never the command.
+ * events, so the last task that ran is the one that diverges. The SDK's message names an event, but not always the
+ * first one, and never the command.
  * @param commands all commands of the replay
  * @param detail the SDK's message
  */
@@ -235,7 +235,7 @@ export interface Divergence {
 export interface InputDifference {
   /** The event with the differing input. */
   readonly event: { readonly eventId: number; readonly eventType: string } & CommandView;
-  /** Paths in its input, such as `request.prompt`; no values. */
+  /** Paths in its input, such as `request.prompt`, without their values. */
   readonly fields: readonly string[];
   /** Where the code issues the command. Innermost first, empty if unknown. */
   readonly at: readonly SourceLocation[];

@@ -25,17 +25,17 @@ import {
   readTaskFailure,
 } from './workflow-entries';
 
-/** Options for a timeline, besides its execution's histories. */
+/** Options for a timeline, in addition to its execution's histories. */
 export interface TimelineOptions {
   /** Timelines of children, such as a campaign's batches. @default none */
   readonly children?: readonly Timeline[];
-  /** Keys to remove, in addition to texts that look like a key. @default none */
+  /** Keys to remove, in addition to text that looks like a key. @default none */
   readonly secrets?: readonly string[];
 }
 
 /**
- * Builds one execution's timeline in the service's terms. Pure: the same histories give the same timeline. Contains no
- * prompt, key or address (architecture: Stores).
+ * Builds one execution's timeline in the service's terms. The function is pure: the same histories always produce the
+ * same timeline. Contains no prompt, key or address (architecture: Stores).
  */
 export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {}): Timeline {
   const runs = withoutCopies(target.runs.map(operationsOf));
@@ -322,7 +322,10 @@ class StoryReader {
     story.add({ kind: 'pause', tone: 'wait', text: `Paused ${span} before the next call` }, operation);
   }
 
-  /** A second limit timer, which a cancellation starts, belongs to the call that is still open. */
+  /**
+   * Returns the entry that a second limit timer belongs to: the call that is still open. A cancellation starts such a
+   * timer.
+   */
   private limited(): OpenEntry | undefined {
     return this.story.entries.findLast(({ said }) => ['create', 'image', 'download'].includes(said.kind));
   }

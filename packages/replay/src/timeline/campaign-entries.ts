@@ -269,7 +269,9 @@ const batchOf = (workflowId: string | undefined): number | null => {
   return found === undefined ? null : Number(found);
 };
 
-/** A batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970. */
+/**
+ * The number of a batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970.
+ */
 interface Counted {
   readonly at: number;
   readonly rows: readonly (readonly [on: SpentOn, rows: number])[];

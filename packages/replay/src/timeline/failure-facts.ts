@@ -40,7 +40,7 @@ export interface FailureFacts {
   readonly retryAfterMs: number | null;
   /** Whether the last heartbeat is known. */
   readonly heartbeat: boolean;
-  /** The SDK rule that was broken, such as `TMPRL1100`. */
+  /** The SDK rule that the code broke, such as `TMPRL1100`. */
   readonly rule: string | null;
 }
 

@@ -50,7 +50,7 @@ export interface Operation {
   readonly ids: number[];
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** When a worker started the last attempt; null before. */
+  /** When a worker started the last attempt; null if none has. */
   startedAt: number | null;
   /** Null while it is open. */
   endedAt: number | null;
@@ -65,7 +65,7 @@ export interface Operation {
   lastFailure: FailureFacts | null;
   /** For an open activity that no worker has: the end of the previous attempt, and the earliest start of the next. */
   offered: { readonly triedUntil: number | null; readonly from: number } | null;
-  /** The workflow task that issued the command; 0 if there is none. */
+  /** Event id of the workflow task that issued the command; 0 if there is none. */
   readonly command: number;
   /** The workflow that was started or signaled. */
   readonly target: { readonly workflowId: string; readonly runId: string } | null;
@@ -81,7 +81,7 @@ export interface RunOperations {
   readonly events: number;
 }
 
-/** Converts an int64, which the SDK decodes as an object that prints its number. */
+/** Converts an int64. The SDK decodes it as an object whose string form is the number. */
 const numberOfLong = (value: unknown): number => Number(value ?? 0);
 
 export function eventId(event: Event): number {
@@ -381,7 +381,7 @@ class RunReader {
 
 /**
  * Whether an activity waits for a watcher. Such an activity fails and is retried while it waits (ADR 26), so its
- * attempts and start times mean nothing.
+ * attempts and start times are meaningless.
  */
 const isWatched = (activity: Operation | undefined, lastFailure: PendingActivity['lastFailure']): boolean =>
   activity?.name === ACTIVITY.watchVideo && lastFailure?.applicationFailureInfo?.type === RETRY_LATER;

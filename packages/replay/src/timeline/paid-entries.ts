@@ -173,7 +173,7 @@ const shownMoney = (value: unknown): string | null => {
   return money === null ? null : formatMoney(money);
 };
 
-/** Describes the end, or the current state, of an activity without a result. */
+/** Describes how an activity without a result ended, or its current state. */
 export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text' | 'tone'> {
   const { end, failure, startedAt, offered } = operation;
   if (end === 'open') {

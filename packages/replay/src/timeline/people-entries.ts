@@ -23,7 +23,7 @@ const DECIDED: { readonly [decision: string]: string } = {
 
 /** Reads Updates, and the activities that carry out decisions. */
 export class PeopleReader {
-  /** Decisions without a matching activity so far, by name. */
+  /** Decisions that have no matching activity yet, by name. */
   private readonly open = new Map<string, OpenEntry[]>();
 
   constructor(private readonly story: Story) {}

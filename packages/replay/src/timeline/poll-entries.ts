@@ -51,7 +51,7 @@ export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
 export class PollReader {
   private readonly last = new Map<string, { status: string | null; progress: number | null }>();
   private group: PollGroup | undefined;
-  /** Timers that no tick has followed yet. */
+  /** Timers that have not been followed by a tick yet. */
   private timers: Operation[] = [];
   /** Why the next poll is delayed, and since when, in milliseconds since 1970; null at the normal interval. */
   private pause: (Pause & { from: number | null; readonly isOfOne: boolean }) | null = null;
@@ -229,7 +229,7 @@ function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
 
 const NO_ERROR = '';
 
-/** Returns what the ticks of one entry have in common: the error, or the status after them. */
+/** Returns what the ticks in one entry have in common: the error, or the status after them. */
 function classOf(
   answers: readonly TaskAnswer[],
   last: ReadonlyMap<string, { readonly status: string | null }>,

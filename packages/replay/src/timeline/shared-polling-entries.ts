@@ -81,7 +81,7 @@ function failedTry(answer: Fields, story: Story): string {
   return kind === null ? '' : `; its download attempt failed (${kind})`;
 }
 
-/** A final record needs no addition. For other verdicts, the last status is added. */
+/** Adds the last status to the verdict, unless the verdict is a final record. */
 const saidOf = (verdict: string, status: string | null): string =>
   verdict === status || status === null
     ? verdict.replace('_', ' ')

@@ -89,8 +89,8 @@ function inWhole(sums: readonly number[]): number[] {
 }
 
 /**
- * Returns the spans of activities, children and workflow tasks. Timers and batch rows are not included: their spans
- * depend on other entries.
+ * Returns the spans for activities, children and workflow tasks. Timers and batch rows are not included, because their
+ * spans depend on other entries.
  */
 export function spansOf({ operations, tasks }: RunOperations, lastAt: number): Span[] {
   const spans: Span[] = [];
@@ -106,8 +106,8 @@ export function spansOf({ operations, tasks }: RunOperations, lastAt: number): S
 const isBatch = ({ name }: Operation): boolean => name === WORKFLOW.campaignBatch;
 
 /**
- * Returns the time that workflow tasks took. The history has a task's first failure and the attempt that succeeded. The
- * time between them was spent on failed attempts and the server's backoff.
+ * Returns the time that workflow tasks took. The history contains only a task's first failure and the attempt that
+ * succeeded. The time between them was spent on failed attempts and the server's backoff.
  */
 function taskSpans(tasks: readonly WorkflowTask[], lastAt: number): Span[] {
   const spans: Span[] = [];

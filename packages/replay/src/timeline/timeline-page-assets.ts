@@ -1,8 +1,8 @@
 import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
- * The timeline page's script. It creates elements from the data in the page and never parses HTML, because every text
- * is untrusted.
+ * The timeline page's script. It creates elements from the data in the page and never parses HTML, because all text is
+ * untrusted.
  */
 export const TIMELINE_SCRIPT = `'use strict';
 (() => {${ROW_FILTERS_SCRIPT}

@@ -37,7 +37,7 @@ const LANES: { readonly [lane in Lane]: string } = {
   workflow: 'Workflow',
 };
 
-/** Maximum number of campaign rows in the page; failed rows come first. */
+/** Maximum number of campaign rows on the page; failed rows come first. */
 const MAX_ROWS = 10_000;
 
 /** Workflows whose axis shows the time of day. */

@@ -12,12 +12,12 @@ import {
 import { counted, hanging, shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 
-/** Applies a style to a text. The style names are the CLI's. */
+/** Applies a style to text. The style names are the CLI's. */
 export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;
 
 /** How a timeline is laid out as text. */
 export interface TimelineTextOptions {
-  /** Columns. With `Infinity`, as for a file or a pipe, nothing is wrapped or cut. @default 80 */
+  /** Width in columns. With `Infinity`, as for a file or a pipe, nothing is wrapped or cut. @default 80 */
   readonly width?: number;
   /** Shows times in UTC instead of this machine's time zone. @default false */
   readonly utc?: boolean;
@@ -46,7 +46,9 @@ export function timelineText(timeline: Timeline, options: TimelineTextOptions = 
   ].join('\n');
 }
 
-/** Ids, keys and service texts may contain terminal control characters or line breaks. */
+/**
+ * Makes control characters visible. Ids, keys and service text may contain terminal control characters or line breaks.
+ */
 function withVisibleTexts<T>(value: T): T {
   const clean = (inner: unknown): unknown => {
     if (typeof inner === 'string') return visible(inner);

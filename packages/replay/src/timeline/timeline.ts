@@ -91,7 +91,7 @@ export interface TimelineEntry {
   readonly tone: Tone;
   /** What happened, in one sentence. */
   readonly text: string;
-  /** Values behind the text, redacted. */
+  /** The values that the text is based on, redacted. */
   readonly facts: Facts;
   /** The history events on which the entry is based. */
   readonly events: readonly EventIds[];
@@ -191,7 +191,7 @@ export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
 export interface TimelineRow {
   /** The row's key in the manifest. */
   readonly key: string;
-  /** The row's line in the manifest; null if unknown. */
+  /** The row's line number in the manifest; null if unknown. */
   readonly line: number | null;
   /** The batch that ran the row. */
   readonly batch: number | null;
@@ -278,7 +278,7 @@ export interface Timeline {
   readonly taskId: string | null;
   /** The creation key; null when the workflow buys nothing. */
   readonly creationKey: string | null;
-  /** The model of the request; null when unknown. */
+  /** The requested model; null when unknown. */
   readonly model: string | null;
   /** The account that paid; null when unknown. */
   readonly account: string | null;
@@ -295,7 +295,7 @@ export interface Timeline {
   /** The polls, summarized. */
   readonly polls: PollSummary;
   /**
-   * Adds up to the time from `startedAt` to `readAt`, or else to `lastEventAt`. Contains only values above 0, the
+   * The times add up to the time from `startedAt` to `readAt`, or else to `lastEventAt`. Contains only times above 0,
    * longest first.
    */
   readonly spent: readonly TimeSpent[];
@@ -303,6 +303,6 @@ export interface Timeline {
   readonly entries: readonly TimelineEntry[];
   /** For a campaign and its batches. */
   readonly rows: readonly TimelineRow[];
-  /** Timelines of children that were loaded. */
+  /** Timelines of the children that were loaded. */
   readonly children: readonly Timeline[];
 }

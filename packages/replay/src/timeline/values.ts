@@ -80,14 +80,14 @@ export interface Shown {
   word(value: unknown): string | null;
   /** Text that a person wrote for others to read: on one line, shortened. */
   said(value: unknown): string | null;
-  /** A SHA-256. */
+  /** A SHA-256 digest. */
   hash(value: unknown): string | null;
 }
 
 const MAX_ID = 200;
 const MAX_SAID = 300;
 
-/** @param redactor knows the keys that must not be shown, in addition to texts that look like a key. */
+/** @param redactor knows the keys that must not be shown, in addition to text that looks like a key */
 export function shownBy(redactor: Redactor): Shown {
   return {
     id: (value) => {
@@ -112,7 +112,10 @@ export function shownBy(redactor: Redactor): Shown {
   };
 }
 
-/** Wraps a text beside its label at spaces. Does not split a word longer than a line, so that it can be copied. */
+/**
+ * Wraps text at spaces, indented beside its label. Does not split a word that is longer than a line, so that it can be
+ * copied.
+ */
 export function hanging(head: string, text: string, width: number): string[] {
   const room = Math.max(20, width - head.length);
   const lines: string[] = [];

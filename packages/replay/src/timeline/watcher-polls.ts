@@ -3,7 +3,7 @@ import { type LoadedRun } from '../loaded-history';
 import { type Operation, operationsOf } from './operations';
 import { fieldsOf, listOf, textOf } from './values';
 
-/** A watcher's watch of a video. */
+/** A watch of one video by a watcher. */
 export interface WatchByWatcher {
   /** The watcher's workflow id. */
   readonly watcher: string;
@@ -51,7 +51,7 @@ export function pollsByWatchers(
     .sort((a, b) => a.at - b.at);
 }
 
-/** The end of a watcher run that still had videos. Times are in milliseconds since 1970. */
+/** A watcher run that ended while it still had videos. Times are in milliseconds since 1970. */
 export interface WatcherLoss {
   /** The end of the lost run. */
   readonly end: Operation;

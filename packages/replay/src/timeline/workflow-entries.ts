@@ -176,8 +176,8 @@ interface Outcome {
 }
 
 /**
- * Reads the outcome that a workflow returned. The failure table describes it, because its message may contain foreign
- * text.
+ * Reads the outcome that a workflow returned. The failure table describes it, because its message may contain other
+ * people's text.
  */
 function outcomeOf(result: unknown, story: Story): Outcome {
   const { shown } = story;

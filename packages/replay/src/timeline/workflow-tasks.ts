@@ -2,13 +2,13 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 
 type Event = NonNullable<History['events']>[number];
 
-/** A workflow task, from its scheduling to its end. Times are in milliseconds since 1970. */
+/** A workflow task, from when it was scheduled until it ended. Times are in milliseconds since 1970. */
 export interface WorkflowTask {
   readonly at: number;
   /** Null if no worker started it. */
   startedAt: number | null;
   endedAt: number | null;
-  /** `reset`: a reset of the run ended it. */
+  /** `reset`: a reset ended its run. */
   end: 'open' | 'completed' | 'failed' | 'reset';
 }
 

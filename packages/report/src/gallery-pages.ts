@@ -198,7 +198,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
   };
 }
 
-/** Returns the campaign's tone. While it is running, the remaining rows count as in progress. */
+/** Returns the campaign's tone. While the campaign is running, its remaining rows count as in progress. */
 function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
   const isOpen = state === 'running' || (remaining ?? 0) > 0;
   return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);

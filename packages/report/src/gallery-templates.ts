@@ -4,8 +4,8 @@ import { GALLERY_SCRIPT, GALLERY_STYLE } from './gallery-assets';
 import { type RowCard } from './row-card';
 
 /**
- * A campaign row's card. Every `<%=` escapes, because prompts, keys, models and service text are untrusted. The pages'
- * Content-Security-Policy forbids inline styles and handlers.
+ * A campaign row's card. Every `<%=` escapes its value, because prompts, keys, models and service text are untrusted.
+ * The pages' Content-Security-Policy forbids inline styles and handlers.
  */
 const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
 <% if (it.video) { %><div class="media"><video controls playsinline preload="none" src="<%= it.video.path %>" aria-label="<%= it.video.label %>"></video></div>
@@ -23,7 +23,7 @@ const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" ta
 <% } %><details class="more"><summary>Details</summary><dl><% it.more.forEach((fact) => { %><div><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd></div><% }) %></dl></details>
 </div></article>`;
 
-/** The first page: totals, money, filters over all pages, the list of pages. */
+/** The first page: totals, money, filters across all pages, and the list of pages. */
 const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 <header class="top"><p class="badge state <%= it.tone %> <%= it.state %>"><span><%= it.state === 'running' ? 'Running, as of' : 'Finished' %> <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% if (it.bad !== '0') { %>, <%= it.bad %> needing attention<% } %></span></p>
 <h1><bdi><%= it.campaign %></bdi></h1>
@@ -93,7 +93,7 @@ const compiled = {
   index: eta.compile(INDEX_TEMPLATE),
 };
 
-/** HTML of one card; every value is escaped. */
+/** Returns the HTML for one card, in which every value is escaped. */
 export function renderCard(card: RowCard): string {
   return eta.render(compiled.card, card);
 }
@@ -102,7 +102,7 @@ export function renderPage(page: {
   readonly name: string;
   readonly campaign: string;
   readonly number: string;
-  /** HTML of the page's cards, from {@link renderCard}. */
+  /** HTML for the page's cards, from {@link renderCard}. */
   readonly cards: string;
 }): string {
   const head = eta.render(compiled.head, { title: `${page.campaign} · page ${page.number}` });
@@ -113,7 +113,7 @@ export function renderIndex(index: { readonly campaign: string } & object): stri
   return eta.render(compiled.index, { ...index, head: eta.render(compiled.head, { title: index.campaign }) });
 }
 
-/** Changes with any template, so that pages written by an older version of this package are rewritten. */
+/** Changes whenever a template changes, so that pages written by an older version of this package are rewritten. */
 export const TEMPLATES_DIGEST = createHash('sha256')
   .update([CARD_TEMPLATE, HEAD_TEMPLATE, PAGE_TEMPLATE].join('\n'))
   .digest('hex')

@@ -7,7 +7,7 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder, safeName } from './report-folder';
 
-/** Number of files copied concurrently: copying small files is mostly waiting for the disk. */
+/** Number of files to copy concurrently, because copying small files is mostly waiting for the disk. */
 const AT_ONCE = 8;
 
 interface FetchedMedia {
@@ -72,7 +72,7 @@ async function fetchOne(
 }
 
 /**
- * Paths of media in a report. `one_folder`: `media/KEY.mp4`, `media/KEY-2.png` for the second of several.
+ * Paths of media in a report. `one_folder`: `media/KEY.mp4`, or `media/KEY-2.png` for the second of several.
  * `page_folders`: `media/0001/KEY~0.mp4`, `media/0001/KEY~0~2.png`.
  */
 export type MediaLayout = 'one_folder' | 'page_folders';
@@ -112,7 +112,9 @@ function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 
-/** Whether `have` is a valid path of the file: its own path, or the alternative path when other content has its own. */
+/**
+ * Whether `have` is a valid path for the file: its own path, or the alternative path if other content has its own path.
+ */
 export function isPlaceOf(have: string, path: string, sha256: string): boolean {
   return have === path || have === nextToOther(path, sha256);
 }

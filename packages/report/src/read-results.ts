@@ -28,11 +28,12 @@ interface OpenPage {
 }
 
 /**
- * Sorts results into pages. For each key it keeps the line with the highest generation, or the later of equal ones.
- * Memory use does not grow with the number of rows, except that with several plans each key's page stays in memory.
+ * Sorts results into pages. For each key it keeps the line with the highest generation, or the later line if both are
+ * equal. Memory use does not grow with the number of rows, except that with several plans each key's page stays in
+ * memory.
  */
 class ResultsMerger {
-  /** Pages that changed or received a line in this refresh. */
+  /** Pages that this refresh changed or added a line to. */
   readonly touched = new Set<number>();
   readonly #open = new LRUCache<number, OpenPage>({ max: OPEN_PAGES });
   #places: Map<string, number> | null = null;
@@ -114,7 +115,7 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
   return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
 }
 
-/** Reads a JSON artifact of this package. It may contain prompts, so errors do not include its text. */
+/** Reads a JSON artifact from this package. It may contain prompts, so errors do not include its text. */
 async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
   return parseJson<T>(await readText(store, sha256), NOT_JSON);
 }
@@ -130,7 +131,10 @@ async function readSegment(store: ArtifactStore, sha256: string): Promise<readon
   });
 }
 
-/** Yields segments that are not merged yet, in order. Does not open an index if all its segments are merged. */
+/**
+ * Yields segments that have not been merged yet, in order. Does not open an index if all of its segments have been
+ * merged.
+ */
 async function* newSegments(
   store: ArtifactStore,
   results: ResultsRef,
@@ -153,7 +157,7 @@ async function readText(store: ArtifactStore, sha256: string): Promise<string> {
 
 const NOT_JSON = 'An artifact of the campaign is not valid JSON.';
 
-/** The new state of the results, and the pages with new results. */
+/** The new results state, and the pages with new results. */
 interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
@@ -192,7 +196,7 @@ export async function mergeSegments(
 /** Maximum number of plan pages in memory. */
 const OPEN_PLAN_PAGES = 16;
 
-/** Planned rows with their calls, which are stored in their plan's pages but not in the results. */
+/** Planned rows with their calls. The calls are stored in the plan's pages, but not in the results. */
 export class PlannedRows {
   readonly #indexes = new Map<number, PlanIndex | null>();
   readonly #pages: LRUCache<string, { readonly found: CampaignPage | null }>;

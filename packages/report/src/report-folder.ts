@@ -14,7 +14,7 @@ import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 const LONGEST = 80;
 
 /**
- * Returns a file name for any id: the id itself if it is plain, or else the id with other characters replaced and a
+ * Returns a file name for any id: the id itself if it is plain, or else the id with its other characters replaced and a
  * digest added. Two ids never share a name.
  */
 export function safeName(id: string): string {

@@ -14,7 +14,7 @@ export interface ReportFacts {
   readonly campaign: string;
   /** Whether the campaign is still running. */
   readonly state: 'running' | 'done';
-  /** Time of this state: an older state never replaces a newer one. */
+  /** Time of this state. An older state never replaces a newer one. */
   readonly asOf: string;
   /** When the campaign started; null before it starts. */
   readonly startedAt: string | null;

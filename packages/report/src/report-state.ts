@@ -4,7 +4,7 @@ import { type MediaLayout } from './media';
 import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type DatedFacts } from './report-options';
 
-/** A page's row counts by outcome, kind of failure (empty for none) and model. */
+/** A page's row counts by outcome, failure kind (empty for none) and model. */
 export type RowGroups = readonly (readonly [
   outcome: RowOutcome,
   kind: string,
@@ -23,7 +23,7 @@ export interface PageFacts {
   readonly parts: readonly RowGroups[];
 }
 
-/** The state after earlier refreshes. Written last, so that everything it names is in the folder. */
+/** The state after earlier refreshes. It is written last, so that everything it names is in the folder. */
 export interface ReportState {
   readonly v: 1;
   readonly campaign: string;
@@ -39,7 +39,7 @@ export interface ReportState {
   readonly rowGeneration: number;
   /** Digest of templates and currency. When it changes, pages are rewritten. */
   readonly look: string;
-  /** Fixed once the first rows exist, so that no file is stored twice when the campaign grows; null before. */
+  /** Fixed once the first rows exist, so that no file is stored twice when the campaign grows; null until then. */
   readonly layout: MediaLayout | null;
 }
 

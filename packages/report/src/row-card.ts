@@ -24,7 +24,7 @@ export interface RowCard {
   readonly images: readonly { readonly path: string; readonly alt: string }[];
   /** Number of files that the store did not have. */
   readonly missing: number;
-  /** Every second part of `todo` is code. */
+  /** Every second item in `todo` is code. */
   readonly trouble: { readonly meaning: string; readonly todo: readonly string[] } | null;
   readonly reason: string | null;
   readonly message: string | null;

@@ -60,7 +60,7 @@ function usageText(usage: JsonValue | undefined): string | null {
   return usage === undefined ? null : JSON.stringify(usage);
 }
 
-/** Formats micro-units as a decimal number. Exact, unlike a division. */
+/** Formats micro-units as a decimal number. The result is exact, unlike that of a division. */
 function decimal(microUnits: number): string {
   const digits = String(Math.abs(microUnits)).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
@@ -69,8 +69,8 @@ function decimal(microUnits: number): string {
 
 /**
  * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,
- * `+`, `-`, `@` (also their full-width forms), a tab or a line break; those that split at `;` or tabs instead of commas
- * also evaluate the text after a separator. A leading apostrophe marks text. Numbers are written without it.
+ * `+`, `-`, `@` (also in their full-width forms), a tab or a line break. Spreadsheets that split at `;` or tabs instead
+ * of commas also evaluate the text after a separator. A leading apostrophe marks text. Numbers are written without it.
  */
 export function csvCell(value: string): string {
   const inside = value.replace(SEPARATOR, (run, at: number) =>
@@ -125,7 +125,9 @@ export async function hasTables(folder: ReportFolder): Promise<boolean> {
   return Object.keys(TABLES).every((name) => names.includes(name));
 }
 
-/** Returns the text of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency. */
+/**
+ * Returns the content of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency.
+ */
 export function summaryJson(
   generation: number,
   facts: ReportFacts,

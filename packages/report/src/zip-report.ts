@@ -28,9 +28,9 @@ export interface ZippedReport {
 }
 
 /**
- * Packs a report as one folder that may be unpacked anywhere, because all its links are relative. Excludes the refresh
- * state. Media are not compressed, and entries are ordered by name. A file over 4 GiB, or more than 65,535 files, makes
- * it a zip64 archive. The zip file is complete or absent.
+ * Packs a report as one folder, which can be unpacked anywhere because all of its links are relative. Excludes the
+ * refresh state. Media are not compressed, and entries are ordered by name. With a file over 4 GiB, or with more than
+ * 65,535 files, it is a zip64 archive. The zip file is complete or absent.
  * @throws ReportError `file_exists`, ArtifactError
  */
 export async function zipReport(
@@ -78,7 +78,7 @@ async function pack(root: string, names: readonly string[], part: string): Promi
     for (const name of names) {
       const path = join(root, name);
       const { mtime } = await stat(path);
-      // Opens each stream only when needed, because thousands of open files or pending `stat` calls are too many.
+      // Each stream is opened only when needed, to avoid thousands of open files and pending `stat` calls.
       zip.addReadStreamLazy(
         `${folder}/${name}`,
         { mtime, mode: 0o100644, compress: !name.startsWith('media/') },

@@ -5,7 +5,7 @@ import { mistypedDirectives } from './prompt-directives';
 import { errorReply, type SandboxReply } from './reply';
 import { type Violation } from './validate-bodies';
 
-/** A paid call that was read and validated. */
+/** A paid call that has been read and validated. */
 interface PaidCall {
   operation: 'create' | 'generate' | 'edit';
   model: string;
@@ -16,8 +16,8 @@ interface PaidCall {
 }
 
 /**
- * Answers a paid call: checks the credentials, then the contract, then applies the prompt's directives, then the fault
- * rules. The log entry and the counters record whether the work was accepted, even if the reply is lost.
+ * Answers a paid call: checks the credentials and then the contract, and applies first the prompt's directives and then
+ * the fault rules. The log entry and the counters record whether the work was accepted, even if the reply is lost.
  */
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));
@@ -38,7 +38,7 @@ export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promis
   return exchange.send(instead ?? errorReply(503, 'The reply was lost.'), action);
 }
 
-/** Returns the reply to missing, invalid or forbidden credentials (contract 5). */
+/** Returns the reply for missing, invalid or forbidden credentials (contract 5). */
 export function refuseCredentials(exchange: Exchange): SandboxReply | undefined {
   switch (exchange.entry.authorization) {
     case 'valid':
@@ -63,7 +63,8 @@ export function refuseViolations([first]: Violation[]): SandboxReply | undefined
 }
 
 /**
- * Returns the sandbox's own refusal of a mistyped directive, which would be ignored. This is not a contract violation.
+ * Returns the sandbox's own refusal of a mistyped directive, which would otherwise be ignored. A mistyped directive is
+ * not a contract violation.
  */
 function refuseMistyped(prompt: string): SandboxReply | undefined {
   const [first] = mistypedDirectives(prompt);

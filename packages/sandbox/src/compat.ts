@@ -23,8 +23,8 @@ import {
 
 /*
  * Requests from published clients are converted to the form that `strict` expects and then validated in the same way.
- * Other fields are ignored, and the names and order of parts are free, but the limits of the model's configuration
- * still apply.
+ * Other fields are ignored, and parts may have any name and order, but the limits in the model's configuration still
+ * apply.
  */
 
 const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
@@ -82,17 +82,17 @@ function picked(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }
 
-/** What a task's record depends on, apart from the task. */
+/** What a task's record depends on, other than the task. */
 interface CompatRecordContext {
-  /** `minimal`: exactly the keys of the published videos API. */
+  /** `minimal`: exactly the keys in the published videos API. */
   records: 'minimal' | 'full';
   linkTtlMs: number;
   links: () => CompatLinks;
 }
 
 /**
- * Returns a task's record in `compat` mode: every key of the published videos API, or null if it has no value, and the
- * fields that services of this family add (a result URL, usage, `task_id`).
+ * Returns a task's record in `compat` mode: every key in the published videos API, with null for a missing value, and
+ * the fields that services of this family add (a result URL, usage, `task_id`).
  */
 export function compatRecord(task: SandboxTask, now: number, context: CompatRecordContext): JsonObject {
   const dialect = dialectOf(task.model);
@@ -171,7 +171,7 @@ function numbers(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(texts.map((name) => [name, Number(body[name])]));
 }
 
-/** Sets an own property, even for the name `__proto__`. */
+/** Sets an own property, even if its name is `__proto__`. */
 function set(body: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(body, name, { value, enumerable: true, writable: true, configurable: true });
 }
@@ -186,8 +186,8 @@ const published: Record<FailureKind, { code: string; message: string }> = {
 };
 
 /**
- * Returns a function that writes the fields of a model's failed record in `compat` mode. Its `turn` selects one of the
- * shapes.
+ * Returns a function that writes the fields in a model's failed record in `compat` mode. Its `turn` argument selects
+ * one of the shapes.
  */
 export function compatFailure(model: string): (kind: FailureKind, turn: number) => JsonObject {
   return dialectOf(model).failures === 'published'

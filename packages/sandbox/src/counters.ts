@@ -1,15 +1,15 @@
 import { SANDBOX_OPERATIONS, type SandboxOperation } from './faults';
 import { hexDigest } from './request-log';
 
-/** Times between two polls of the same task, in milliseconds; null before the first. */
+/** Times between two polls of the same task, in milliseconds; null before the first gap. */
 export interface SandboxPollGaps {
   /** Number of gaps. */
   gaps: number;
   /** Half of the gaps are shorter. */
   p50: number | null;
-  /** 95 % of the gaps are shorter. */
+  /** 95% of the gaps are shorter. */
   p95: number | null;
-  /** 99 % of the gaps are shorter. */
+  /** 99% of the gaps are shorter. */
   p99: number | null;
   /** The longest gap. */
   max: number | null;

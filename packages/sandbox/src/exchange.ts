@@ -19,7 +19,7 @@ import { type SandboxCore } from './sandbox-core';
 /** The exchanges of all requests in progress, in all sandboxes of this process. */
 const exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
 
-/** One request and its reply; writes its log entry and updates the counters. */
+/** One request and its reply. Writes the request's log entry and updates the counters. */
 export class Exchange {
   readonly entry: SandboxRequest;
   body: Buffer = Buffer.alloc(0);
@@ -132,7 +132,7 @@ export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: '
   });
 }
 
-/** Method, path below the prefix, and the operation under which requests are logged. */
+/** The method, the path below the prefix, and the operation under which requests are logged. */
 interface ApiRoute {
   method: 'GET' | 'POST';
   url: string;
@@ -205,7 +205,7 @@ async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined>
   return parts;
 }
 
-/** Like `readParts`, but replies with 400 to an incomplete body and returns 'unreadable'. */
+/** Like `readParts`, but replies to an incomplete body with 400 and returns 'unreadable'. */
 export async function readPartsOrRefuse(
   exchange: Exchange,
 ): Promise<SandboxPart[] | undefined | 'unreadable'> {

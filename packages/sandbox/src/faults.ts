@@ -15,7 +15,7 @@ interface OpenRule {
   left: number;
 }
 
-/** The faults of one request: the sum of all matching delays and the first other action. */
+/** The faults for one request: the sum of all matching delays, and the first other action. */
 interface FaultVerdict {
   delayMs: number;
   action?: FaultAction;
@@ -49,7 +49,9 @@ export class FaultRules {
     return [...[...this.byTask.values()].flat(), ...this.open].map((one) => one.rule);
   }
 
-  /** Uses the operation's first `reset_early` rule without further conditions. Returns true if the rule applies now. */
+  /**
+   * Uses the operation's first `reset_early` rule that has no further conditions. Returns true if the rule applies now.
+   */
   takeEarlyReset(operation: SandboxOperation): boolean {
     const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
     return early !== undefined && this.use(early);
@@ -135,9 +137,7 @@ export interface ReplyFault {
 /** How a reply is lost after the request body was read. */
 export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
-/**
- * What a matching rule does to the request. The comments are inside the objects because `schema faults` prints them.
- */
+/** What a matching rule does to a request. The comments are inside the objects because `schema faults` prints them. */
 export type FaultAction =
   | ({
       /** Sends this reply; nothing is accepted. */
@@ -148,7 +148,7 @@ export type FaultAction =
       type: 'accept_then_status';
     } & ReplyFault)
   | {
-      /** Reads the body, accepts the work or not, then sends RST, FIN, nothing, or half a reply. */
+      /** Reads the body, accepts the work or does not, and then sends RST, FIN, nothing, or half a reply. */
       type: 'lose_reply';
       accepted: boolean;
       how: LostReply;
@@ -158,7 +158,7 @@ export type FaultAction =
       type: 'reset_early';
     }
   | {
-      /** Waits before the reply; combines with the next matching rule. */
+      /** Waits before the reply. The next matching rule applies too. */
       type: 'delay';
       ms: number;
     }
@@ -199,7 +199,7 @@ export type FaultAction =
       status: string;
     };
 
-/** One line of a fault script. All given conditions must match. */
+/** One rule in a fault script. All given conditions must match. */
 export interface FaultRule {
   /** Which requests it applies to. */
   operation: SandboxOperation;
@@ -211,7 +211,7 @@ export interface FaultRule {
   taskId?: string;
   /** Number of matching requests that pass first. @default 0 */
   skip?: number;
-  /** After `skip`, every Nth matching request gets the fault: 500 is 0.2 %. @default 1 */
+  /** After `skip`, every Nth matching request gets the fault: 500 is 0.2%. @default 1 */
   every?: number;
   /** How often the rule applies; 0 means no limit. @default 1 */
   times?: number;
@@ -287,7 +287,7 @@ const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } =
 export class FaultRuleError extends Error {}
 
 /**
- * Reads and checks rules from JSON: a mistyped rule would match nothing, and a test could pass because of it.
+ * Reads and checks rules from JSON. A mistyped rule would match nothing, and a test could pass because of that.
  * @throws FaultRuleError that names the rule, the field and what is allowed
  */
 export function readFaultRules(value: unknown): FaultRule[] {

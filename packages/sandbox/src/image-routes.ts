@@ -61,7 +61,7 @@ interface ImageCall {
   inputs: string[];
 }
 
-/** Accepts immediately. Resolves to the reply after the model's running time. */
+/** Accepts the call immediately. Resolves to the reply after the model's running time. */
 async function acceptImages(
   exchange: Exchange,
   operation: 'generate' | 'edit',
@@ -94,7 +94,7 @@ async function acceptImages(
   return jsonReply(200, { created: Math.floor(createdAt / 1000), data, ...usage });
 }
 
-/** Dialects with flat errors write every key, with null for a missing value, and addresses without the origin. */
+/** Dialects with flat errors write every key, with null for a missing value, and leave the origin out of addresses. */
 function compatItem(item: { url?: string; b64_json?: string }, core: SandboxCore, model: string): JsonObject {
   if (dialectOf(model).errors !== 'flat') return item;
   const url = item.url === undefined ? null : item.url.replace(new URL(core.url).origin, '');

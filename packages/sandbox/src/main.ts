@@ -4,7 +4,7 @@ import { createSandbox } from './sandbox';
 /**
  * @module Runs a sandbox as a process. Takes its options as JSON from SANDBOX_OPTIONS or the first argument and prints
  * one JSON line with the addresses. Exits on SIGTERM and SIGINT. If SANDBOX_OPTIONS is set and SANDBOX_DETACHED is not,
- * also exits at the end of stdin.
+ * it also exits when stdin ends.
  */
 async function main(): Promise<void> {
   const options = JSON.parse(process.env.SANDBOX_OPTIONS ?? process.argv[2] ?? '{}') as SandboxOptions;

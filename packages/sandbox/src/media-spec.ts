@@ -1,4 +1,4 @@
-/** Determines the bytes of a generated video: equal specs give equal bytes, even after a restart. */
+/** Determines the bytes of a generated video. Equal specs produce equal bytes, even after a restart. */
 export interface VideoSpec {
   kind: 'video';
   model: string;

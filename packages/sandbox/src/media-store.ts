@@ -15,7 +15,7 @@ export interface RenderedMedia {
 const cacheBytes = 192 * 1024 * 1024;
 
 /**
- * Renders media on first use and caches recently used media, so that polls and range requests do not encode again.
+ * Renders media on first use and caches recently used media, so that polls and range requests do not encode them again.
  * Compiled code renders in a worker thread; TypeScript under a test runner renders in the process itself.
  */
 export class MediaStore {

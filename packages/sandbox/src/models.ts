@@ -1,5 +1,5 @@
 /**
- * The models that the sandbox serves, as the live model configuration document. Durations, resolutions, prices and
+ * The models that the sandbox serves, as a live model configuration document. Their durations, resolutions, prices and
  * reference forms differ on purpose, so that a client cannot assume that all models are alike (C2.1.5, C2.3.7). No
  * polling profile goes below the contract's 3 s (contract 8).
  */
@@ -105,15 +105,15 @@ export const sandboxModels: SandboxModelDocument = {
   ],
 };
 
-/** Model behavior that the configuration does not announce: speed, records and content delivery. */
+/** Model behavior that the configuration does not describe: speed, records and content delivery. */
 export interface ModelBehaviour {
   queuedMs: number;
   runningMs: number;
   /** Contract 2.2: progress can be absent, stay 0 until 100, or grow. */
   progress: 'absent' | 'zero_until_done' | 'growing';
-  /** Contract 4: the content endpoint sends the file or redirects; here the redirect goes to another origin. */
+  /** Contract 4: the content endpoint sends the file or redirects to it. Here, the redirect goes to another origin. */
   content: 'direct' | 'redirect';
-  /** Status of the content endpoint while the task is not completed. */
+  /** The content endpoint's status while the task is not completed. */
   notReadyStatus: 400 | 404 | 409;
   idStyle: 'plain' | 'colon' | 'uuid';
   usage: 'absent' | 'seconds' | 'tokens' | 'cost';
@@ -153,7 +153,7 @@ const byModel = new Map<string, Partial<ModelBehaviour>>([
   ['image-2 4K', { queuedMs: 0, runningMs: 400 }],
 ]);
 
-/** Returns a model's behavior. A model that is not listed has the general behavior. */
+/** Returns a model's behavior. A model that is not listed has the default behavior. */
 export function behaviourOf(model: string): ModelBehaviour {
   return { ...general, ...byModel.get(model) };
 }
@@ -231,7 +231,7 @@ export interface SandboxImageModel {
   price?: SandboxPrice;
 }
 
-/** A sandbox model, in the form of an entry in a service's model configuration. */
+/** A sandbox model, in the form that an entry in a service's model configuration has. */
 export type SandboxModel = SandboxVideoModel | SandboxImageModel;
 
 /** The live model configuration as one document (contract 2.3, 8). */

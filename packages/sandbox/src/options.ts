@@ -15,11 +15,11 @@ export type SandboxMode = 'strict' | 'compat';
 
 /**
  * How a paid call's `Idempotency-Key` header is treated. `honoured`: all calls with the same key are one purchase and
- * get its reply. `claimed`: keys are read and checked, but every call is a separate purchase.
+ * get the same reply. `claimed`: keys are read and checked, but every call is a separate purchase.
  */
 export type SandboxIdempotency = 'ignored' | 'honoured' | 'claimed';
 
-/** Options of the sandbox service. They are plain JSON, so that they can be passed to another process. */
+/** Options for the sandbox service. They are plain JSON, so that they can be passed to another process. */
 export interface SandboxOptions {
   /** Port of the API. @default 0, a free one */
   port?: number;
@@ -37,7 +37,7 @@ export interface SandboxOptions {
   idempotency?: SandboxIdempotency;
   /**
    * `minimal` records contain only id, status and progress (contract 4). In `compat` mode, they contain exactly the
-   * keys of the published videos API.
+   * keys in the published videos API.
    * @default 'full'
    */
   records?: 'minimal' | 'full';
@@ -45,7 +45,7 @@ export interface SandboxOptions {
   pathPrefix?: string;
   /** Overrides the queued and running times of every model, in milliseconds. */
   timing?: { queuedMs?: number; runningMs?: number };
-  /** How long signed links and generated files live, in milliseconds. @default 900000 */
+  /** How long signed links and generated files remain available, in milliseconds. @default 900000 */
   linkTtlMs?: number;
   /** Initial fault rules. @default none */
   faults?: FaultRule[];
@@ -63,7 +63,7 @@ export interface SandboxOptions {
   log?: boolean;
 }
 
-/** Options with every default filled in. */
+/** The options, with every default filled in. */
 export interface ResolvedSandboxOptions {
   port: number;
   mediaPort: number;
@@ -187,7 +187,7 @@ export interface CompatLinks extends ResultLinks {
   dataUrl: string;
 }
 
-/** Status values and reply shapes of one service of this family (`compat` mode). The contract does not define them. */
+/** Status values and reply shapes for one service of this family (`compat` mode). The contract does not define them. */
 interface Dialect {
   statusWords: Record<SandboxStatus, string>;
   /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */
@@ -202,7 +202,7 @@ interface Dialect {
   embedsVideo: boolean;
 }
 
-/** The dialect of the published client: four status values, nested errors, no result URL. */
+/** The published client's dialect: four status values, nested errors, and no result URL. */
 const published: Dialect = {
   statusWords: { queued: 'queued', in_progress: 'in_progress', completed: 'completed', failed: 'failed' },
   errors: 'nested',

@@ -36,7 +36,7 @@ export async function sendReply(
   await new Promise<void>((resolve) => {
     if (raw.destroyed) resolve();
     raw.once('close', resolve);
-    // Head and body in one write, unless the body trickled.
+    // The head and the body are sent in one write, unless the body trickled.
     if (fault?.type === 'slow_body') raw.end(resolve);
     else raw.end(whole.body, resolve);
   });

@@ -68,7 +68,7 @@ const unknownGlyph = '75557';
 /** Fills a rectangle of the picture. */
 type FillRectangle = (x: number, y: number, width: number, height: number) => void;
 
-/** Pixels from one character, or one line, to the next at scale 1. */
+/** Distance from one character, or one line, to the next at scale 1, in pixels. */
 export const characterAdvance = 4;
 export const lineAdvance = 7;
 

@@ -32,7 +32,8 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   output.width = width;
   output.height = height;
   output.frameRate = framesPerSecond;
-  // The muxer writes no table of key frames. Players then treat every frame as a key frame, so every frame must be one.
+  // The muxer does not write a table of key frames. Players therefore treat every frame as a key frame, so every frame
+  // must be one.
   output.groupOfPictures = 1;
   output.speed = 8;
   output.quantizationParameter = 30;
@@ -102,7 +103,7 @@ const dated = ['mvhd', 'tkhd', 'mdhd'];
 
 /**
  * Clears an MP4's creation and modification times, in place. The encoder writes the current time, but equal specs must
- * give equal bytes, so that the strong ETag stays the same when a file is encoded again.
+ * produce equal bytes, so that the strong ETag stays the same when a file is encoded again.
  */
 function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
   for (let at = start; at + 8 <= end;) {

@@ -10,7 +10,7 @@ export interface SandboxReply {
   error?: ErrorFields;
 }
 
-/** Error fields with the names that widely used APIs have. */
+/** Error fields, named as in widely used APIs. */
 interface ErrorFields {
   message: string;
   type: string;

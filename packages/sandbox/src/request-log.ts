@@ -41,7 +41,7 @@ export interface SandboxRequest {
   method: string;
   /** Path without the query. */
   path: string;
-  /** Query parameters; the value of a signature is replaced by 'masked'. */
+  /** Query parameters; a signature's value is replaced by 'masked'. */
   query: Record<string, string>;
   /** Headers of interest to tests, by lowercase name. */
   headers: Record<string, string>;
@@ -59,7 +59,7 @@ export interface SandboxRequest {
   bodyBytes: number;
   /** SHA-256 of the body, in lowercase hex. */
   bodySha256: string;
-  /** Number of the connection, the same for all of its requests. */
+  /** The connection's number, which all of its requests share. */
   socketId: number;
   /** The reply's status; absent while there is none. */
   status?: number;
@@ -78,7 +78,10 @@ const longest = 8_192;
 const kept =
   /^(content-type|content-length|transfer-encoding|accept|accept-encoding|range|if-range|user-agent|expect|connection)$|idempoten|request-id|client-token/;
 
-/** Requests in order of arrival: the last 50,000 in memory, all in `requests.jsonl` if there is a data directory. */
+/**
+ * Requests in order of arrival: the last 50,000 in memory, and all of them in `requests.jsonl` if there is a data
+ * directory.
+ */
 export class RequestLog {
   private entries: SandboxRequest[] = [];
   private seq = 0;

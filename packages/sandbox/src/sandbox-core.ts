@@ -105,7 +105,7 @@ export class SandboxCore {
     this.data.saveCounters(this.counters);
   }
 
-  /** Saves the counters after a delay, not on every poll. Accepted calls are already on disk. */
+  /** Saves the counters after a delay instead of on every poll. Accepted calls are already on disk. */
   touch(): void {
     if (this.options.dataDir === undefined) return;
     this.saving ??= setTimeout(() => {
@@ -159,7 +159,7 @@ export class SandboxCore {
   }
 }
 
-/** Options of both servers: long ids, large uploads, keep-alive beyond a poll interval, immediate close. */
+/** Options for both servers: long ids, large uploads, keep-alive beyond a poll interval, immediate close. */
 export const serverOptions = {
   bodyLimit: 512 * 1024 * 1024,
   forceCloseConnections: true,
@@ -175,7 +175,7 @@ interface PaidRequest {
 }
 
 interface KnownCall {
-  /** The digest of the body; for multipart, the parts, because the boundary differs between equal requests. */
+  /** A digest of the body or, for multipart, of the parts, because the boundary differs between equal requests. */
   readonly content: string;
   readonly taskId: string | null;
   readonly reply: Promise<SandboxReply>;

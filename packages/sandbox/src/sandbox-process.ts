@@ -10,10 +10,13 @@ import { type SandboxRequest } from './request-log';
 import { type SandboxAddresses } from './sandbox';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
-/** Settings that the sandbox process does not get: it is not a Temporal client, so it does not need Temporal's keys. */
+/**
+ * Settings that are not passed to the sandbox process: it is not a Temporal client, so it does not need Temporal's
+ * keys.
+ */
 const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
 
-/** Options of {@link startSandboxProcess}. */
+/** Options for {@link startSandboxProcess}. */
 export interface SandboxProcessOptions extends SandboxOptions {
   /** Whether the child keeps running when this process ends. @default false */
   detached?: boolean;
@@ -97,7 +100,7 @@ export class SandboxAdmin {
     return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
   }
 
-  /** Returns the times between two polls of the same task. With `begin`, then resets the statistics. */
+  /** Returns statistics on the times between two polls of the same task. With `begin`, resets them afterwards. */
   pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
     return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }

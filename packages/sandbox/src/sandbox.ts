@@ -160,5 +160,5 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   );
 }
 
-/** Parses a body: bodies arrive unparsed. */
+/** Parses a request body, because bodies arrive unparsed. */
 const jsonOf = ({ body }: { readonly body: unknown }): unknown => JSON.parse(String(body));

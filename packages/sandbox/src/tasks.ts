@@ -3,10 +3,10 @@ import { type JsonObject } from './json-value';
 import { framesPerSecond, type VideoSpec } from './media-spec';
 import { behaviourOf, type ModelBehaviour, sandboxModels } from './models';
 
-/** Kinds of failure that a prompt directive can request. */
+/** Failure kinds that a prompt directive can request. */
 export type FailureKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
-/** Fields of a failed record. The contract does not define their shape (2.2), so they vary on purpose. */
+/** Fields in a failed record. The contract does not define their shape (2.2), so they vary on purpose. */
 const shapes: Record<FailureKind, JsonObject[]> = {
   moderation: [
     { error: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' } },
@@ -108,8 +108,8 @@ function shareAt(task: SandboxTask, now: number): number {
 }
 
 /**
- * Returns a new opaque id of at most 32 characters. Some contain a colon, to find clients that do not encode ids in
- * paths.
+ * Returns a new opaque id of at most 32 characters. Some ids contain a colon, to reveal clients that do not encode ids
+ * in paths.
  */
 export function newTaskId(model: string): string {
   const styles: Record<ModelBehaviour['idStyle'], () => string> = {
@@ -169,7 +169,7 @@ export function mergeRecord(record: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(merged).filter(([name]) => patch[name] !== null));
 }
 
-/** Returns the spec of a task's video. A field that was not requested gets the model's first value. */
+/** Returns the spec of a task's video. A field that was not requested gets the first value that the model allows. */
 export function videoSpecOf(task: SandboxTask, shared: boolean): VideoSpec {
   const model = sandboxModels.models.find((one) => one.id === task.model);
   const first = model?.kind === 'video' ? model : undefined;

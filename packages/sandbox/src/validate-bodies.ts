@@ -113,7 +113,7 @@ function hasForm(text: string, reference: SandboxReference): boolean {
 
 function isBase64(text: string): boolean {
   if (text.length < 16 || text.length % 4 !== 0) return false;
-  // A round trip instead of a regular expression, which would be slow on megabytes.
+  // This is a round trip, because a regular expression would be slow on megabytes of text.
   return Buffer.from(text, 'base64').toString('base64') === text;
 }
 

@@ -23,7 +23,7 @@ import {
 } from './tasks';
 import { requestValidators } from './validators-by-mode';
 
-/** Returns a task's video. The option `videos` decides whether it is shared. */
+/** Returns a task's video. The `videos` option decides whether it is shared. */
 export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {
   const media = await core.media.get(specOf(core, task));
   return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
@@ -165,7 +165,7 @@ async function contentReply(exchange: Exchange, task: SandboxTask): Promise<Sand
   if (behaviour.content === 'redirect') {
     const headers = {
       location: linksOf(core, task).signed,
-      // The client must not send this cookie to the media origin, which reports it as a violation.
+      // The client must not send this cookie to the media origin, which would report that as a violation.
       'set-cookie': 'sandbox_session=1; Path=/; HttpOnly',
     };
     return { status: 302, headers, body: Buffer.alloc(0) };

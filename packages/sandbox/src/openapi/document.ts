@@ -19,7 +19,7 @@ const busy = { $ref: '#/components/responses/Busy' };
 const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
 const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
 const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
-/** Of the published variants, only this one exists. */
+/** This is the only published variant that exists here. */
 const variant = { name: 'variant', in: 'query', schema: { enum: ['video'] } };
 const tag = { ETag: { schema: { type: 'string' } } };
 
@@ -122,9 +122,9 @@ const summaries: Record<SandboxMode, string> = {
 };
 
 /**
- * Returns the OpenAPI 3.1 document for a mode. Request schemas are derived from the model catalog, and record and error
- * schemas from the dialects. Leaves out rules that a schema cannot express (order of multipart parts, Base64 that
- * decodes).
+ * Returns the OpenAPI 3.1 document for a mode. Request schemas are derived from the model catalog, and the schemas for
+ * records and errors from the dialects. Leaves out rules that a schema cannot express (order of multipart parts, Base64
+ * that decodes).
  */
 export function openapiDocument(mode: SandboxMode, baseUrl = 'http://127.0.0.1:8088'): JsonObject {
   // A copy, because tools that read such documents resolve references in place.

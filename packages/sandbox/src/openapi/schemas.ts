@@ -8,7 +8,7 @@ import {
 } from '../models';
 import { allStatusWords, type SandboxMode } from '../options';
 
-/** A JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
+/** A JSON Schema, draft 2020-12, which is the dialect of OpenAPI 3.1. */
 export type JsonSchema = JsonObject;
 
 /** A string that is not blank. */
@@ -41,7 +41,10 @@ const inside = [
   { type: 'object', additionalProperties: ref('AnyValue') },
 ];
 
-/** Schemas of free fields: any JSON that contains no local path; `FreeValue` excludes null at the top level. */
+/**
+ * Schemas for free fields, which accept any JSON that contains no local path. `FreeValue` excludes null at the top
+ * level.
+ */
 export const freeSchemas: Record<string, JsonSchema> = {
   NoLocalPath: noLocalPath,
   AnyValue: { anyOf: inside },

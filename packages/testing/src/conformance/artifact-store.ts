@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore, type StagedArtifact } from 'temporal-media/stores';
 import { type ConformanceCheck } from './conformance-check';
 
-/** An empty store that a check may fill, damage and dispose of. */
+/** An empty store, which a check may fill, damage and dispose of. */
 export interface ArtifactStoreUnderTest {
   /** Empty when the check begins. */
   readonly store: ArtifactStore;
@@ -31,7 +31,7 @@ type Check = (bench: Bench) => Promise<void>;
 const VIDEO = { mediaType: 'video/mp4' };
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (stream: Readable): Promise<Buffer> => buffer(stream);
-/** Compares values, including values from another realm: a test runner may have its own. */
+/** Compares values, including values from another realm, because a test runner may have its own realm. */
 const same = (actual: unknown, expected: unknown) =>
   assert.deepEqual(JSON.parse(JSON.stringify(actual)), JSON.parse(JSON.stringify(expected)));
 const rejects = (work: Promise<unknown>, code: string) =>
@@ -285,7 +285,7 @@ const CHECKS: { readonly [name: string]: Check } = {
   },
 
   async 'stores any bytes in any chunks, resumed at any position'({ store, stage }) {
-    // The edge cases first, then a random length.
+    // Edge cases come first, then a random length.
     const cases: { chunks: Buffer[]; cut: number }[] = [
       { chunks: [], cut: 0 },
       { chunks: [Buffer.alloc(0)], cut: 0 },

@@ -13,7 +13,7 @@ import { videoTaskById } from 'temporal-media/internal/domain/video-task';
 import { type AskedImage, type AskedVideo, type FakeWorkflowActivities } from './mock-names';
 import { completedImage, completedVideo, unconfirmedVideo } from './outcomes';
 
-/** How a test's calls end. */
+/** Determines how a test's calls end. */
 export interface MockMediaOptions {
   /**
    * How each video ends. A function is called once per creation key, and once per task that is only awaited, so a
@@ -22,7 +22,7 @@ export interface MockMediaOptions {
   readonly video?: VideoOutcome | ((asked: AskedVideo) => VideoOutcome);
   /** How each image call ends; called once per creation key. @default completedImage() */
   readonly image?: ImageOutcome | ((asked: AskedImage) => ImageOutcome);
-  /** Number of polls until a video has ended, at least 1. Only used with the real workflows. @default 1 */
+  /** Number of polls until a video has ended, at least 1. Used only with the real workflows. @default 1 */
   readonly polls?: number;
 }
 
@@ -42,8 +42,8 @@ export type MockMediaActivities = FakeWorkflowActivities &
   >;
 
 /**
- * Creates activities for a test worker that return the given outcomes, without a service, HTTP, a journal or a key. One
- * creation key gets one video, as with a journal. A repeated task id gets a number appended. `still_running` and
+ * Creates activities for a test worker that return the given outcomes, without a service, HTTP, a journal or a key.
+ * Each creation key gets one video, as with a journal. A repeated task id gets a number appended. `still_running` and
  * `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides. In a real workflow, an
  * activity cannot return `cancelled` without a task.
  *

@@ -8,11 +8,11 @@ import {
 
 /** The arguments of a test's function when a video is bought or awaited. */
 export interface AskedVideo {
-  /** Null for a video that is awaited. */
+  /** Null for a video that is only awaited. */
   readonly creationKey: string | null;
   /** Null for a video that is bought. */
   readonly taskId: string | null;
-  /** Null for a video that is awaited. */
+  /** Null for a video that is only awaited. */
   readonly request: VideoRequest | null;
 }
 

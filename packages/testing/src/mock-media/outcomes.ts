@@ -42,13 +42,13 @@ export const MADE_AT = '2026-01-01T00:00:00.000Z';
 /** The estimate for every call: 0.50 USD. */
 export const ESTIMATE = { microUnits: 500_000, currency: 'USD' } as const;
 
-/** Fields that a test overrides. Those in `Inner` are objects and are completed with their own defaults. */
+/** Fields that a test overrides. Those in `Inner` are objects, and their missing fields get defaults. */
 export type Changes<Outcome, Inner extends keyof Outcome = never> = Partial<
   Omit<Outcome, Inner | 'outcome' | 'billing'>
 > & { readonly [Name in Inner]?: Partial<Outcome[Name]> } & { readonly billing?: Partial<Billing> };
 
 /**
- * Returns the task facts that every outcome of a created video contains. @default task `task-1` of the model `cine-1`
+ * Returns the task facts that every outcome of a created video contains. @default task `task-1` with the `cine-1` model
  */
 export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
   return {
@@ -141,12 +141,12 @@ export function taskUnknown(changes: Changes<TaskUnknown, 'video' | 'watch'> = {
   return { ...made, watch: { ...made.watch, ...watch }, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** Sent once, outcome unknown. @default the connection was lost after the send */
+/** Sent once, with an unknown outcome. @default the connection was lost after the send */
 export function unconfirmedVideo(changes: Changes<Unconfirmed, 'evidence'> = {}): Unconfirmed {
   return madeUnconfirmed('none', changes);
 }
 
-/** For videos and image calls, which differ in their evidence. */
+/** Creates the outcome for videos and image calls, which differ in their evidence. */
 export function madeUnconfirmed(
   referenceMode: string | null,
   changes: Changes<Unconfirmed, 'evidence'>,
@@ -255,7 +255,7 @@ export function imageResultsLost(changes: Changes<ImageResultsLost> = {}): Image
   return { ...made, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** Sent once, outcome unknown. @default the connection was lost after the send */
+/** Sent once, with an unknown outcome. @default the connection was lost after the send */
 export function unconfirmedImage(changes: Changes<Unconfirmed, 'evidence'> = {}): Unconfirmed {
   return madeUnconfirmed(null, changes);
 }

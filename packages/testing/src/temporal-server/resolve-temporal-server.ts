@@ -16,7 +16,7 @@ import {
   type TemporalServerSource,
 } from './server-source';
 
-/** Options of {@link resolveTemporalServer}. */
+/** Options for {@link resolveTemporalServer}. */
 export interface ResolveTemporalServerOptions {
   /** @default process.env */
   readonly env?: Environment;

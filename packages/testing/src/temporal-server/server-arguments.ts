@@ -13,7 +13,7 @@ export type SearchAttributeTypeName =
   | 'Datetime'
   | 'KeywordList';
 
-/** Settings of one `temporal server start-dev`. */
+/** Settings for one `temporal server start-dev`. */
 export interface ServerArguments {
   readonly port: number;
   readonly uiPort?: number;
@@ -23,7 +23,7 @@ export interface ServerArguments {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
-/** Returns the arguments of `temporal`. Binds every port to 127.0.0.1. */
+/** Returns the arguments for `temporal`. Binds every port to 127.0.0.1. */
 export function serverArguments(options: ServerArguments): string[] {
   const args = [
     'server',
@@ -38,7 +38,8 @@ export function serverArguments(options: ServerArguments): string[] {
   args.push(...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]));
   args.push('--namespace', options.namespace);
   if (options.dataDir !== undefined) {
-    // Measured: the default journal mode costs 33 % more CPU and 2.5 times the bytes on disk per video.
+    // Measurements showed that, per video, the default journal mode costs 33% more CPU and writes 2.5 times as many
+    // bytes to disk.
     args.push('--db-filename', path.join(options.dataDir, 'temporal.db'));
     args.push('--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1');
   }
@@ -76,7 +77,7 @@ export function formatRetention(seconds: number): string {
   return `${seconds}s`;
 }
 
-/** Deadline of one gRPC call in milliseconds. */
+/** Deadline for one gRPC call, in milliseconds. */
 const CALL_MS = 5_000;
 
 /** The server to connect to and the namespace to describe. */
@@ -88,7 +89,7 @@ interface ProbeTarget {
 
 /**
  * Calls GetSystemInfo and DescribeNamespace, and sets the namespace's retention first when one is given.
- * @returns the retention that DescribeNamespace reports afterwards, like `72h`.
+ * @returns the retention that DescribeNamespace reports afterwards, such as `72h`.
  * @throws the gRPC error when a call takes longer than 5 s or the namespace does not exist.
  */
 export async function probeNamespace(target: ProbeTarget, setRetentionSeconds?: number): Promise<string> {

@@ -6,7 +6,7 @@ import { childEnvironment } from 'temporal-media/internal/stores/files/this-mach
 import { probeNamespace, type ServerArguments, serverArguments } from './server-arguments';
 import { type Environment, type ExecutableSource } from './server-source';
 
-/** Settings of one launch. */
+/** Settings for one launch. */
 export interface Launch extends ServerArguments {
   readonly executable: ExecutableSource;
   readonly env: Environment;
@@ -63,8 +63,8 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
 
 /**
  * The server prints its port after binding it. Without this check, another server on the same port could be mistaken
- * for the child while the child is about to fail. If the line does not appear (different wording), the wait ends at
- * `until`.
+ * for the child while the child is about to fail. If the line does not appear because its wording is different, the
+ * wait ends at `until`.
  */
 async function untilItListens(child: ServerProcess, port: number, until: number): Promise<void> {
   const banner = new RegExp(`^(Temporal )?Server:\\s+\\S+:${port}\\s*$`, 'm');
@@ -120,7 +120,7 @@ export interface ServerExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Measured: 2.0 s from SIGTERM until the server has ended. */
+/** Measured: the server ends 2.0 s after SIGTERM. */
 const GRACE_MS = 15_000;
 
 /** A `temporal server start-dev` that this process started. */
@@ -157,7 +157,7 @@ class ServerProcess {
       const { size } = await log.stat();
       const child = spawn(executable, args, {
         env: childEnvironment(env, CLIENT_SETTINGS),
-        // Its own process group: on Ctrl-C the workers drain first, then stop() ends the server.
+        // The server has its own process group, so that on Ctrl-C the workers drain before stop() ends the server.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         windowsHide: true,
@@ -198,7 +198,10 @@ class ServerProcess {
   }
 }
 
-/** TEMPORAL_* variables are for clients: TEMPORAL_ENV, TEMPORAL_TLS… change what the CLI does. */
+/**
+ * TEMPORAL_* variables are meant for clients. Some, such as TEMPORAL_ENV and TEMPORAL_TLS, also change what the CLI
+ * does.
+ */
 const CLIENT_SETTINGS = /^TEMPORAL_/;
 
 /**
@@ -228,7 +231,7 @@ interface Guardian {
  */
 export function guard(pid: number): Guardian {
   const child = spawn(process.execPath, ['-e', SCRIPT, String(pid)], {
-    // Its own process group, so that Ctrl-C in a terminal does not end the guardian first.
+    // The guardian has its own process group, so that Ctrl-C in a terminal does not end it first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'] },

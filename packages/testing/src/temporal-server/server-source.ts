@@ -9,8 +9,8 @@ import type * as Testing from '@temporalio/testing';
 import { type AddressSource } from 'temporal-media/internal/client/address-source';
 
 /**
- * Packages that are loaded only when a server is needed: other tests do not use them, and one is optional. Does not use
- * `import()`, because test runners that load this code as CommonJS, such as jest, reject it.
+ * Packages that are loaded only when a server is needed, because other tests do not use them and one is optional. Does
+ * not use `import()`, because test runners that load this code as CommonJS, such as jest, reject it.
  */
 export const clientPackage = (): typeof Client => require('@temporalio/client') as typeof Client;
 export const testingPackage = (): typeof Testing => require('@temporalio/testing') as typeof Testing;
@@ -29,7 +29,7 @@ export interface ExecutableSource {
   readonly kind: 'executable';
   /** Absolute path. */
   readonly path: string;
-  /** The output of `temporal --version`, without the leading words. */
+  /** The output from `temporal --version`, without the leading words. */
   readonly version: string;
   /** The step of the search that found it. */
   readonly foundBy: ExecutableFinder;
@@ -50,7 +50,8 @@ const VERSION_TIMEOUT_MS = 20_000;
 
 /**
  * Runs `<file> --version` and returns the version.
- * @throws Error with the reason when the file cannot be run, is not the Temporal CLI, or contains too old a server.
+ * @throws Error with the reason when the file cannot be run, is not the Temporal CLI, or contains a server that is too
+ * old.
  */
 export async function cliVersion(file: string): Promise<string> {
   const { stdout } = await run(file, ['--version'], { timeout: VERSION_TIMEOUT_MS, windowsHide: true }).catch(
@@ -135,8 +136,8 @@ function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
 export const TEMPORAL_CLI_VERSION = 'v1.9.1';
 
 /**
- * Go package of the CLI, the last resort: the newest version that builds from a module proxy. Later versions need a
- * nested module that no proxy serves.
+ * Go package of the CLI, the last resort: the newest version that can be built from a module proxy. Later versions need
+ * a nested module that no proxy serves.
  */
 export const TEMPORAL_CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 

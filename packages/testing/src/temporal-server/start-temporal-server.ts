@@ -27,19 +27,19 @@ import {
   type TemporalServerSource,
 } from './server-source';
 
-/** Options of {@link startTemporalServer}. */
+/** Options for {@link startTemporalServer}. */
 export interface StartTemporalServerOptions {
-  /** Directory of the database `temporal.db`; created when missing. @default none: the database is in memory */
+  /** Directory for the `temporal.db` database; created when missing. @default none: the database is in memory */
   readonly dataDir?: string;
   /** gRPC port on 127.0.0.1. @default a free one */
   readonly port?: number;
-  /** Web UI, on a free port or on the given port. @default false */
+  /** Whether to start the web UI, on a free port or on the given port. @default false */
   readonly ui?: boolean | { readonly port: number };
-  /** How long closed workflows are kept, like `72h` or `3d`; at least `1h`. @default '72h' */
+  /** How long closed workflows are kept, such as `72h` or `3d`; at least `1h`. @default '72h' */
   readonly retention?: string;
   /** @default TEMPORAL_NAMESPACE, else 'default' */
   readonly namespace?: string;
-  /** Registered in the namespace when the server starts here. */
+  /** Search attributes to register in the namespace of a server that is started here. */
   readonly searchAttributes?: Readonly<Record<string, SearchAttributeTypeName>>;
   /** Dynamic configuration: key to JSON value. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface RunningTemporalServer {
   readonly connection: ServerConnectionOptions;
   /** Absent if no web UI was requested, or none is known. */
   readonly uiUrl?: string;
-  /** Retention that DescribeNamespace reports, like `72h`. */
+  /** Retention that DescribeNamespace reports, such as `72h`. */
   readonly retention: string;
   /** Absent for an external server. */
   readonly pid?: number;
@@ -81,7 +81,7 @@ export interface RunningTemporalServer {
 const FIRST_START_MS = 15_000;
 const SECOND_START_MS = 45_000;
 const PORT_TRIES = 5;
-/** A server whose parent process was killed needs time to end; the next start waits for it. */
+/** A server whose parent process was killed needs time to end, so the next start waits for it. */
 const DATA_DIR_WAIT_MS = 20_000;
 
 /**

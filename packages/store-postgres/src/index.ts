@@ -1,5 +1,6 @@
 /**
- * Stores the journal in PostgreSQL. Used by workers if MEDIA_JOURNAL begins with postgres://, or with your own pool.
+ * Stores the journal in PostgreSQL. Workers use it if MEDIA_JOURNAL begins with postgres://. Programs can use it with
+ * their own pool.
  *
  * @module
  */

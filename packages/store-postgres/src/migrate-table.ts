@@ -6,7 +6,7 @@ import { connectFailure, postgresError, PostgresError, statementFailure } from '
  * Statements that upgrade the table from one version to the next. The first one creates version 1. They never change.
  */
 const STEPS: readonly ((table: string) => string)[] = [
-  // Names are compared by bytes, whatever the database's collation is.
+  // Names are compared as bytes, regardless of the database's collation.
   (table) =>
     `CREATE TABLE ${table} (\n  name text COLLATE "C" PRIMARY KEY,\n  body text NOT NULL,\n  at timestamptz NOT NULL DEFAULT now()\n)`,
 ];
@@ -34,7 +34,8 @@ export interface Migrated {
 }
 
 /**
- * Returns the statements of {@link migratePostgres} for a database without the table, for people who run them manually.
+ * Returns the statements that {@link migratePostgres} runs in a database without the table, for people who run them
+ * manually.
  */
 export function migrationSql(url?: string): string {
   return script(url === undefined ? 'media_journal' : tableOf(url), 0);
@@ -42,8 +43,8 @@ export function migrationSql(url?: string): string {
 
 /**
  * Creates the journal's table, or upgrades an older one, in one transaction. Changes nothing if the table is up to
- * date. Several migrations may run concurrently. The user must be allowed to create tables in the schema, which must
- * exist.
+ * date. Several migrations may run concurrently. The schema must exist, and the user must be allowed to create tables
+ * in it.
  *
  * @param url as for {@link createPostgresRecords} @throws PostgresError
  */

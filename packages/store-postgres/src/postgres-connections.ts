@@ -63,8 +63,8 @@ export interface Answer {
 /** How long the server works on one statement before rolling it back, in milliseconds. */
 const STATEMENT_MS = 5_000;
 /**
- * How long to wait for an answer, in milliseconds. Longer than the server's limit, which does not apply to a commit
- * that waits for a replica.
+ * How long to wait for an answer, in milliseconds. This is longer than the server's limit, which does not apply to a
+ * commit that waits for a replica.
  */
 const ANSWER_MS = 10_000;
 const CONNECT_MS = 5_000;
@@ -73,7 +73,7 @@ const CLOSE_MS = 2_000;
 const backoffMs = (tries: number): number =>
   Math.min(100 * 2 ** (tries - 1), 1_000) * (0.75 + Math.random() / 2);
 
-/** This package's own pool. Types of `pg` are not exposed, because their declarations are a separate package. */
+/** This package's own pool. Types from `pg` are not exposed, because their declarations are a separate package. */
 export interface OwnPool extends PostgresPool {
   readonly ending: boolean;
   end(): Promise<void>;
@@ -86,7 +86,7 @@ export function openPool(url: string, maxConnections: number): OwnPool {
     max: maxConnections,
     application_name: 'temporal-media',
     connectionTimeoutMillis: CONNECT_MS,
-    // After an answer timed out, all earlier connections are dropped, because they lead to the same lost host.
+    // After an answer has timed out, all earlier connections are dropped, because they lead to the same lost host.
     idleTimeoutMillis: ANSWER_MS,
     allowExitOnIdle: true,
     keepAlive: true,
@@ -94,8 +94,8 @@ export function openPool(url: string, maxConnections: number): OwnPool {
 }
 
 /**
- * Runs statements, each as one transaction in one message, so that a pooler in transaction mode may send each to
- * another server connection. Nothing is prepared, and no setting outlives its transaction.
+ * Runs statements, each as one transaction in one message, so that a pooler in transaction mode may send each one to a
+ * different server connection. Nothing is prepared, and no setting outlives its transaction.
  */
 export class Connections {
   readonly #pool: PostgresPool;
@@ -191,8 +191,8 @@ export async function endPool(pool: OwnPool): Promise<void> {
 }
 
 /**
- * Returns settings for the statement that follows, until the end of its transaction. A role or database may set other
- * values: `synchronous_commit = off` would lose an acknowledged record.
+ * Returns the settings for the statement that follows, which apply until its transaction ends. A role or database may
+ * set other values, and `synchronous_commit = off` would lose an acknowledged record.
  */
 function preamble(durable: boolean): string {
   return `SELECT set_config('statement_timeout', '${STATEMENT_MS}', true), set_config('synchronous_commit', '${durable ? 'on' : 'off'}', true), pg_is_in_recovery() AS standby`;

@@ -13,7 +13,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** What a statement's error means for the next attempt. */
+/** What a failed statement means for the next attempt. */
 export interface StatementFailure {
   /** One sentence for people, without the server's text, which may name hosts and users. */
   readonly text: string;
@@ -94,7 +94,7 @@ export function connectFailure(error: unknown): StatementFailure {
   return { ...LATER, ...(code && { code }), text };
 }
 
-/** Only the client's own text; other text may repeat the address. */
+/** Matches only the client's own text, because other text may repeat the address. */
 const OWN_WORDS = /^(The server does not support SSL connections|SASL: [ \w-]+|timeout exceeded[ \w]*)/;
 
 /** @param maybeWritten whether a write may have taken effect; null for a statement that writes nothing */

@@ -16,7 +16,7 @@ export type PostgresRecordsOptions = {
   | {
       /**
        * `postgres://user@host:5432/database`. `?schema=` names the table's schema; without it, the search path applies.
-       * `sslmode`, `application_name` and the other parameters work as in the package `pg`. If the address has no
+       * `sslmode`, `application_name` and the other parameters work as in the `pg` package. If the address has no
        * password, PGPASSWORD and PGPASSFILE are used.
        */
       readonly url: string;
@@ -24,7 +24,7 @@ export type PostgresRecordsOptions = {
       readonly maxConnections?: number;
     }
   | {
-      /** A `Pool` from the package `pg`, version 8.11 or later. {@link RecordStore.close} leaves it open. */
+      /** A `Pool` from the `pg` package, version 8.11 or later. {@link RecordStore.close} leaves it open. */
       readonly pool: PostgresPool;
       /** The table's schema. @default the connection's search path */
       readonly schema?: string;
@@ -42,7 +42,7 @@ export interface PostgresRecords extends RecordStore {
 }
 
 /**
- * Creates a record store in the table `media_journal`, which {@link migratePostgres} creates. Any number of hosts may
+ * Creates a record store in the `media_journal` table, which {@link migratePostgres} creates. Any number of hosts may
  * use it, including through PgBouncer in transaction mode. Connects on first use. If the server is unreachable or busy,
  * it retries, then throws a {@link PostgresError}. PostgreSQL cannot store text with a NUL character, so such text is
  * refused.
@@ -77,7 +77,7 @@ interface Row {
   readonly body: string;
 }
 
-/** Statements on the journal's table. The first one is sent after the database was checked. */
+/** Statements on the journal's table. The first one is sent after the database has been checked. */
 class RecordsTable {
   #accepted = false;
   readonly #connections: Connections;
@@ -174,7 +174,7 @@ function begins(prefix: string): string {
   return `name >= ${escapeLiteral(prefix)} AND name < ${escapeLiteral(end)}`;
 }
 
-/** The facts that decide whether records may be stored in a database. */
+/** Facts that determine whether records may be stored in a database. */
 interface Place {
   readonly fsync: string;
   readonly encoding: string;

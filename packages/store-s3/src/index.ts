@@ -1,6 +1,6 @@
 /**
- * Stores the journal and the artifacts in an Amazon S3 or S3-compatible bucket, shared by any number of hosts. Used by
- * workers if MEDIA_JOURNAL or MEDIA_ARTIFACTS begins with s3://, or with your own client.
+ * Stores the journal and the artifacts in an Amazon S3 or S3-compatible bucket, shared by any number of hosts. Workers
+ * use it if MEDIA_JOURNAL or MEDIA_ARTIFACTS begins with s3://. Programs can use it with their own client.
  *
  * @module
  */
@@ -29,7 +29,9 @@ export { S3Error } from './s3-error';
 
 /** Connection timeout in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Timeout until a reply begins, in milliseconds. The service receives a whole upload part before it replies. */
+/**
+ * Timeout until a reply begins, in milliseconds. The service replies only after it has received a whole upload part.
+ */
 const REPLY_MS = 60_000;
 /** Timeout without a byte in either direction, in milliseconds. */
 const IDLE_MS = 30_000;
@@ -38,10 +40,10 @@ const IDLE_MS = 30_000;
 const REGION_OF_ENDPOINTS = 'us-east-1';
 
 /**
- * Creates a client configured like every other AWS SDK program: region, credentials and endpoint come from
- * `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the SDK's other
- * sources. A custom endpoint (R2, MinIO) is addressed by path and needs no region. Connections and replies have time
- * limits, because the SDK has none.
+ * Creates a client with the same configuration as any other program that uses the AWS SDK: region, credentials and
+ * endpoint come from `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and
+ * the SDK's other sources. A custom endpoint (R2, MinIO) is addressed by path and needs no region. Connections and
+ * replies have time limits, because the SDK has none.
  * @throws S3AddressError if the endpoint is not a valid address
  */
 export function createS3Client(env: NodeJS.ProcessEnv = process.env): S3Client {
@@ -90,8 +92,8 @@ const REQUEST_MS = 20_000;
 const limited = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
 
 /**
- * Creates a record store in a bucket, for any number of hosts. Each record is an object `<prefix>/<name>`. Every method
- * rejects with an `S3Error`. The caller owns and closes the client.
+ * Creates a record store in a bucket, for any number of hosts. Each record is an object named `<prefix>/<name>`. Every
+ * method rejects with an `S3Error`. The caller owns and closes the client.
  */
 export function createS3Records(place: S3Place): RecordStore {
   const { client } = place;

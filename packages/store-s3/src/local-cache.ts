@@ -16,7 +16,7 @@ import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/syste
 const HANDED_OUT_MS = 3_600_000;
 /** A copy that is still unfinished after this time was left behind by a process that ended. */
 const DRAFT_MS = 86_400_000;
-/** Copies are recounted after this fraction of the limit was added. */
+/** Copies are recounted after this fraction of the limit has been added. */
 const RECOUNT = 1 / 20;
 const PLACE = 'The local artifact cache';
 
@@ -32,9 +32,10 @@ export interface LocalCacheOptions {
  * may share the folder.
  *
  * `copies/<h[0:2]>/<hash>` are the copies; `<hash>.used` beside a copy records when it was last requested. A caller
- * gets another name for the same file, `handed-out/<milliseconds>.<random>.<hash>`, which does not count and is kept
- * for an hour. A copy can therefore be removed while it is being read, and processes do not need to know what others
- * read. The file itself is never touched, because a Blob cannot be read after its file was touched.
+ * gets another name for the same file, `handed-out/<milliseconds>.<random>.<hash>`, which does not count toward the
+ * limit and is kept for an hour. A copy can therefore be removed while it is being read, and processes do not need to
+ * know what others read. The file's own times never change, because a Blob cannot be read once its file has been
+ * touched.
  */
 export class LocalCache {
   readonly #copies: string;
@@ -85,7 +86,7 @@ export class LocalCache {
     await this.#trimming.catch(otherwise(undefined));
   }
 
-  /** Removes an artifact's copy. Paths already handed out remain valid for their hour. */
+  /** Removes an artifact's copy. Paths that have already been handed out remain valid for their hour. */
   async remove(sha256: string): Promise<void> {
     try {
       await this.#removeCopy(sha256);
@@ -108,7 +109,7 @@ export class LocalCache {
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
     }
-    // Affects only the order of removal.
+    // This affects only the order of removal.
     await writeFile(`${copy}.used`, '', { mode: 0o600 }).catch(otherwise(undefined));
     return name;
   }

@@ -51,7 +51,7 @@ const MAX_PARTS = 10_000;
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
-/** The location in the bucket, and the local files on this host. */
+/** The location in the bucket, and the local folder on this host. */
 export interface S3ArtifactStoreOptions extends S3Place {
   /**
    * Local folder for unfinished parts and copies. It may be deleted without losing data. Processes on one host may
@@ -209,8 +209,8 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Also rejects if the service ignores conditional puts (`If-None-Match: *`), because two workers would then mistake
-   * the store for two stores. Leaves nothing in the bucket.
+   * Also rejects if the service ignores conditional puts (`If-None-Match: *`), because two workers could then take one
+   * store for two. Leaves nothing in the bucket.
    */
   async checkWritable(): Promise<void> {
     await this.#parts.checkWritable();
@@ -245,7 +245,7 @@ export class S3ArtifactStore implements ArtifactStore {
       store: async (path, ref) => {
         const stored = await this.#stored(ref.sha256);
         // The same name means the same bytes, unless something truncated the object, which is then replaced. An object
-        // about to count as old is also replaced, because only that renews its time.
+        // that is about to count as old is also replaced, because only a new put renews its time.
         const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
         if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
       },
@@ -278,7 +278,7 @@ export class S3ArtifactStore implements ArtifactStore {
     } catch (error) {
       throw storeError(error);
     } finally {
-      // A failed upload leaves its body open, and therefore the file.
+      // A failed upload leaves its body open, and with it the file.
       body.destroy();
       await file.close();
     }
@@ -308,12 +308,12 @@ function nameOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256}`;
 }
 
-/** A read fails after more than this many consecutive breaks without a byte in between. */
+/** A read fails after more than this many consecutive broken connections without a byte in between. */
 const BREAKS = 3;
 
 /**
- * Returns an object's bytes. If a connection breaks, even because the service or the client closed it on a slow reader,
- * requests the remainder of the same object (`Range`).
+ * Returns an object's bytes. If a connection breaks, for example because the service or the client closed it on a slow
+ * reader, requests the rest of the same object (`Range`).
  * @throws the SDK's error if the read does not begin; the stream fails with an `ArtifactError`
  */
 async function objectBytes(place: S3Place, name: string): Promise<Readable> {

@@ -17,13 +17,13 @@ export class S3Error extends Error {
   }
 }
 
-/** The answer to a failed request, without the service's text. */
+/** The reply to a failed request, without the service's text. */
 export interface S3Failure {
   readonly status: number | null;
   readonly code: string;
 }
 
-/** Error names without information, because a reply to HEAD has no body with a code. */
+/** Error names that say nothing, which occur because a reply to HEAD has no body with a code. */
 const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
 
 /** Code for a missing region, for which the SDK has none. */
@@ -53,7 +53,10 @@ export function describeFailure({ status, code }: S3Failure): string {
   return code === 'unknown' ? 'the reply is truncated or damaged' : code;
 }
 
-/** Creates an error with a message for people. @param what says what was not done, without the final period */
+/**
+ * Creates an error with a message for people. @param what a sentence that says what was not done, without its final
+ * period
+ */
 export function s3Error(what: string, failure: S3Failure): S3Error {
   return new S3Error(
     `${what} (${describeFailure(failure)}).${remedyOf(failure)}`,

@@ -15,8 +15,8 @@ export interface PartUpload {
 }
 
 /**
- * A part in a bucket's store: a local file until it is complete. The part is then stored as an object, and the file
- * becomes a local copy.
+ * A part in a bucket's store: a local file until it is complete. The file is then stored as an object and becomes a
+ * local copy.
  */
 export class S3Part implements StagedArtifact {
   constructor(

@@ -28,7 +28,7 @@ export function objectAt(place: S3Address, name: string): { readonly Bucket: str
   return { Bucket: place.bucket, Key: keyOf(place, name) };
 }
 
-/** Timeout per attempt: a small text is written in tens of milliseconds. */
+/** Timeout per attempt. Writing a small text takes only tens of milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
 /** Doubled after each attempt. */
@@ -38,8 +38,8 @@ const READ_MS = 20_000;
 const READ_TRIES = 3;
 
 /**
- * Creates a small object, or reports that one with this name exists (`If-None-Match: *`). The service lets one caller
- * win.
+ * Creates a small object, or reports that one with this name exists (`If-None-Match: *`). The service lets exactly one
+ * caller win.
  *
  * The SDK would retry a put automatically and then report the object written by its own first attempt as someone
  * else's. So the SDK sends each put once, and this function retries. After an attempt whose answer was lost, an
@@ -74,8 +74,8 @@ function notStored(failure: S3Failure, maybeWritten: boolean): S3Error {
 }
 
 /**
- * Returns an object's text, or null if there is no object. The SDK checks it against the checksum that was stored with
- * it.
+ * Returns an object's text, or null if there is no object. The SDK verifies the text with the checksum that was stored
+ * with it.
  */
 export async function readObject(place: S3Place, name: string): Promise<string | null> {
   const input = { ...objectAt(place, name), ChecksumMode: 'ENABLED' } as const;
@@ -134,7 +134,7 @@ export function putInput(
   };
 }
 
-/** Codes that mean that no connection was made, so nothing was sent. */
+/** Codes for connections that were not established, so that nothing was sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -174,7 +174,7 @@ export interface ListedObject {
 
 /**
  * Lists objects with names that begin with `prefix` and sort after `after`, in byte order, page by page.
- * @param limit the page size; a caller that has enough stops
+ * @param limit the page size; a caller may stop early
  * @throws the SDK's error
  */
 export async function* listPages(

@@ -56,7 +56,7 @@ const WORDS_OF_THE_SDK: readonly string[] = [
 /** Fields with text that a person wrote, even if it happens to be a word from the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
-/** Fields that a replay does not need: addresses with headers, and display texts. */
+/** Fields that a replay does not need: addresses with headers, and text for display only. */
 const DROPPED: ReadonlySet<string> = new Set([
   'completionCallbacks',
   'links',

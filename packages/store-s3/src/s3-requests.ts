@@ -28,7 +28,7 @@ export function objectAt(place: S3Address, name: string): { readonly Bucket: str
   return { Bucket: place.bucket, Key: keyOf(place, name) };
 }
 
-/** Timeout per attempt. Writing a small text takes only tens of milliseconds. */
+/** Timeout per attempt. Writing a small object takes only tens of milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
 /** Doubled after each attempt. */
@@ -119,7 +119,7 @@ async function putOnce(place: S3Place, name: string, text: string): Promise<S3Fa
 
 const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
 
-/** Returns the input for a put of a small text. The service refuses a body that does not match this checksum. */
+/** Returns the input for putting a small object. The service refuses a body that does not match this checksum. */
 export function putInput(
   place: S3Place,
   name: string,

@@ -168,7 +168,7 @@ export class StoredNames {
     this.#count += 1;
   }
 
-  /** Marks the artifacts that a text names. @returns the newly marked ones */
+  /** Marks the artifacts that this text names. @returns the newly marked ones */
   markIn(text: string): string[] {
     const found: string[] = [];
     for (const sha256 of possibleNames(text)) {

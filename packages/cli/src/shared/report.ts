@@ -195,7 +195,7 @@ const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as co
 // oxlint-disable-next-line no-control-regex
 const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 
-/** Colors a text, or returns it unchanged. */
+/** Colors text, or returns it unchanged. */
 export type Paint = (tone: LineStyle, text: string) => string;
 
 /** `--color` overrides NO_COLOR (any non-empty text), which overrides terminal detection. */

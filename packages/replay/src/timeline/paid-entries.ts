@@ -36,7 +36,7 @@ export function moneyOf(value: unknown): Money | null {
     : { microUnits: whole, currency: String(currency) };
 }
 
-/** Returns a paid answer's outcome, proof and cost, without the service's texts. */
+/** Returns a paid answer's outcome, proof and cost, without any text from the service. */
 export function answerSaid(answer: unknown, shown: Shown): AnswerSaid | undefined {
   const fields = fieldsOf(answer);
   const outcome = textOf(fields['outcome']);

@@ -139,7 +139,7 @@ export async function runTool(
   throw new Error(`it failed: ${shorten(line.replaceAll(/\b\w{1,20}:\/\/\S+/g, '(address)'))}`);
 }
 
-/** The tools have no timeout of their own, and a firewall that drops packets must not block the search. */
+/** The tools have no timeout, and a firewall that drops packets must not block the search. */
 export const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 
 /**

@@ -54,7 +54,7 @@ function converter(): Converter {
   return loaded;
 }
 
-/** Fields that older exports write without the enum prefix, such as `WorkflowExecutionStarted`. */
+/** Fields whose values older exports write without the enum prefix, such as `WorkflowExecutionStarted`. */
 const ENUMS: { readonly [field: string]: string } = {
   eventType: 'EVENT_TYPE',
   kind: 'TASK_QUEUE_KIND',

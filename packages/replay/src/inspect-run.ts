@@ -13,7 +13,7 @@ interface Stop {
    * `begin`: at the workflow function call; `read`: before a workflow task; `command`: where the code issues commands.
    */
   readonly at: 'begin' | 'read' | 'command';
-  /** Event id of the workflow task's start. */
+  /** Event id at which the workflow task started. */
   readonly task: number;
 }
 

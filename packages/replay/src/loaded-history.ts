@@ -26,7 +26,7 @@ export class HistoryError extends Error {
   }
 }
 
-/** Id of the previous run in the chain. */
+/** Returns the id of the previous run in the chain. */
 export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | undefined {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return resetOf(history)?.baseRunId || started?.continuedExecutionRunId || undefined;
@@ -49,7 +49,7 @@ function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: s
   return failed?.workflowTaskFailedEventAttributes ?? undefined;
 }
 
-/** Id of the next run in the chain. */
+/** Returns the id of the next run in the chain. */
 export function runAfter({ history }: Pick<LoadedRun, 'history'>): string | undefined {
   const last = history.events?.at(-1);
   return (
@@ -83,7 +83,7 @@ type Event = NonNullable<History['events']>[number];
 export interface PendingActivity {
   /** The activity's id in its run. */
   readonly activityId: string;
-  /** Number of the current attempt, from 1. */
+  /** The current attempt's number, from 1. */
   readonly attempt: number;
   /** When a worker started this attempt; null if no worker has it. */
   readonly startedAt: number | null;
@@ -97,13 +97,13 @@ export interface PendingActivity {
 
 /** The history of one run. */
 export interface LoadedRun {
-  /** Id of the workflow. */
+  /** The workflow's id. */
   readonly workflowId: string;
   /** Empty if a file does not contain it. */
   readonly runId: string;
-  /** Name of the workflow type. */
+  /** The workflow's type. */
   readonly workflowType: string;
-  /** Name of the source file, or `server`. */
+  /** The source file's name, or `server`. */
   readonly source: string;
   /** Whether a codec has decoded payloads in it. */
   readonly decoded?: boolean;

@@ -13,7 +13,7 @@ export const RECORDER = 'temporalMediaReplay';
 
 /** One command as the workflow code produced it. */
 export interface RecordedCommand {
-  /** Event id of the start of the command's workflow task. */
+  /** Event id at which the command's workflow task started. */
   readonly task: number;
   /** The command's field: `scheduleActivity`, `startTimer`, … */
   readonly kind: string;
@@ -21,11 +21,11 @@ export interface RecordedCommand {
   readonly seq: number | null;
   /** Activity, child or operation type, patch id, or signal name. */
   readonly name: string | null;
-  /** Workflow id of a child or of a signal's receiver. */
+  /** A child's workflow id, or the workflow id that a signal was sent to. */
   readonly id: string | null;
   /** A timer's duration in milliseconds. */
   readonly ms: number | null;
-  /** The payload of the command's summary. */
+  /** The command's summary, as a payload. */
   readonly summary: Uint8Array | null;
   /** V8's stack trace, which includes source locations. */
   readonly stack: string;
@@ -85,7 +85,7 @@ function install(sink: string): void {
                 ? null
                 : Number(timeout.seconds) * 1000 + Number(timeout.nanos ?? 0) / 1e6,
             summary: summary?.data ?? null,
-            // Without the first line and the recorder's own frame.
+            // Leaves out the first line and the recorder's own frame.
             stack: String(new Error().stack).split('\n').slice(2).join('\n'),
           },
         ],

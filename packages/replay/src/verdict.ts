@@ -84,7 +84,7 @@ export function writtenBy(history: History): WrittenBy {
   for (const { workflowTaskCompletedEventAttributes: completed } of history.events ?? []) {
     if (completed == null) continue;
     const { sdkName, sdkVersion } = completed.sdkMetadata ?? {};
-    // Written with the first task, and again only when it changes.
+    // The SDK's name is written with the first task, and again only when it changes.
     name = sdkName || name;
     if (sdkVersion) sdk = `${name} ${sdkVersion}`;
     build = completed.workerVersion?.buildId || completed.deploymentVersion?.buildId || build;
@@ -103,7 +103,7 @@ const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
 
 /** Reads this package's version from a memo; null if another client wrote it. */
 export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
-  // Undefined for a memo from another codec or program.
+  // This is undefined for a memo from another codec or program.
   const version = decoded(memo?.fields?.[VERSION_MEMO]);
   return typeof version === 'string' && VERSION.test(version) ? version : null;
 }
@@ -209,11 +209,11 @@ function lastBefore(commands: readonly RecordedCommand[], started: number): Reco
 export interface WrittenBy {
   /** `temporal-typescript 1.24.0`; null if no worker has completed the first workflow task. */
   readonly sdk: string | null;
-  /** Build id of the worker that last completed a workflow task. The SDK's default ends with a digest of the code. */
+  /** The build id of the worker that last completed a workflow task. By default, it ends with a digest of the code. */
   readonly build: string | null;
   /** Worker deployment version, if workers are versioned: `media.2026-11-25`. */
   readonly deployment: string | null;
-  /** Version of this package that started the workflow; null if another client started it. */
+  /** The version of this package that started the workflow; null if another client started it. */
   readonly package: string | null;
 }
 

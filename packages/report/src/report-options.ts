@@ -22,7 +22,7 @@ export interface ReportFacts {
   readonly finishedAt: string | null;
   /** Row counts by outcome. */
   readonly counts: RowCounts;
-  /** Rows without a result; null when unknown. */
+  /** Number of rows without a result; null when unknown. */
   readonly remaining: number | null;
   /** ISO 4217 code of all amounts; null when no price is known. */
   readonly currency: string | null;
@@ -62,21 +62,21 @@ interface ReportProgress {
 
 /** Result of a refresh. */
 export interface ReportSummary {
-  /** Absolute path of the folder. */
+  /** The folder's absolute path. */
   readonly directory: string;
-  /** Absolute path of the page to open. */
+  /** Absolute path to the page to open. */
   readonly index: string;
-  /** Number of this refresh, starting at 1. */
+  /** This refresh's number, starting at 1. */
   readonly generation: number;
-  /** Rows with a result. */
+  /** Number of rows with a result. */
   readonly rows: number;
-  /** All gallery pages. */
+  /** Number of gallery pages. */
   readonly pages: number;
-  /** Gallery pages that this refresh wrote. */
+  /** Number of gallery pages that this refresh wrote. */
   readonly pagesWritten: number;
-  /** Media files that this refresh copied. */
+  /** Number of media files that this refresh copied. */
   readonly filesWritten: number;
-  /** Media files that were not in the store; the next refresh retries them. */
+  /** Number of media files that were not in the store; the next refresh retries them. */
   readonly filesMissing: number;
   /** False if the folder already had a newer state: rows were added, but the newer totals were kept. */
   readonly newest: boolean;

@@ -71,13 +71,16 @@ export class PollGaps {
 
 /** How often one service operation was called, and with what results. */
 export interface OperationCounter {
-  /** All requests. */
+  /** Number of all requests. */
   received: number;
-  /** Requests with a status below 400. For paid calls, accepted work, even if the reply was lost. */
+  /**
+   * Number of requests with a status below 400. For paid calls, the number that were accepted, even if the reply was
+   * lost.
+   */
   accepted: number;
-  /** Requests with a status of 400 or above. */
+  /** Number of requests with a status of 400 or above. */
   rejected: number;
-  /** Bytes of reply bodies that were sent. */
+  /** Number of reply body bytes that were sent. */
   bytes: number;
 }
 

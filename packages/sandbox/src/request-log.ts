@@ -8,7 +8,7 @@ import { isJsonObject } from './json-value';
 
 /** One part of a multipart body, in the order received. */
 export interface SandboxPart {
-  /** Name of the field. */
+  /** The field's name. */
   name: string;
   /** A file has a file name; a field has a value. */
   kind: 'field' | 'file';

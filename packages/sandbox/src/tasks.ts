@@ -60,7 +60,7 @@ export type SandboxStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 export interface SandboxTask {
   /** The task id in the create's reply. */
   id: string;
-  /** Sequence number of the task in the data directory, from 0. */
+  /** The task's sequence number in the data directory, from 0. */
   turn: number;
   /** Public model id. */
   model: string;

@@ -1,6 +1,6 @@
 /** A location in a bucket. All of a store's keys begin with the prefix and a slash. */
 export interface S3Address {
-  /** Name of the bucket. */
+  /** The bucket's name. */
   readonly bucket: string;
   /** Without leading and trailing slashes; empty for the whole bucket. */
   readonly prefix: string;

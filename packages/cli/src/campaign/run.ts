@@ -55,7 +55,7 @@ interface Run {
   readonly models: ModelsInForce;
   readonly settings: Omit<CampaignStart, 'manifest'>;
   readonly consent: CampaignConsent;
-  /** Absolute path of the report. Undefined if no report is written. */
+  /** The report's absolute path. Undefined if no report is written. */
   readonly directory: string | undefined;
   readonly detach: boolean;
 }

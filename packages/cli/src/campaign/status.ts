@@ -29,7 +29,7 @@ import {
 interface CampaignStatus {
   readonly workflowId: string;
   readonly runId: string;
-  /** Temporal status of the newest run. */
+  /** The newest run's status in Temporal. */
   readonly status: string;
   readonly startedAt: string;
   readonly closedAt: string | null;

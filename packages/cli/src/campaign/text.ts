@@ -183,7 +183,7 @@ export function standText(state: CampaignState): string {
   return `${parts.filter((part) => part !== '').join('; ')}.`;
 }
 
-/** Describes a campaign's state in one line, for output that is not a terminal. */
+/** Describes a campaign's state in one line, for output that does not go to a terminal. */
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return PHASE_TEXT.planning;
   const { done, all } = rowProgress(state);

@@ -20,7 +20,7 @@ import { type RunningChild } from '../shared/child-process';
 export interface DemoEnvironment {
   /** Creates an id that is unique to this run. */
   readonly id: (name: string) => string;
-  /** A client for the task queue whose worker runs throughout the demo. */
+  /** Client for the task queue whose worker runs throughout the demo. */
   readonly media: TemporalMediaClient;
   /** A task queue with its own journal. A case starts and kills its worker. */
   readonly fragile: FragileQueue;

@@ -29,10 +29,10 @@ import {
 
 type GetVideoResult = Awaited<ReturnType<MediaClient['getVideo']>>;
 
-/** The result of a query for a task that cannot exist. */
+/** The service's answer to a query for a task that cannot exist. */
 interface ServiceAnswer {
   readonly result: GetVideoResult;
-  /** Normalised base address. */
+  /** Normalized base address. */
   readonly baseUrl: string;
   /** The network error, if any. */
   readonly cause: unknown;

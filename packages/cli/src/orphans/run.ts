@@ -17,7 +17,9 @@ import { commandFor } from '../shared/text';
 
 /** A paid task that no workflow fetches, because its workflow was closed externally before it could report the task. */
 interface Orphan extends CreatedEntry {
-  /** Close status of its workflow or activity in Temporal, or `NOT_FOUND` if the server no longer stores it. */
+  /**
+   * The close status that its workflow or activity has in Temporal, or `NOT_FOUND` if the server no longer stores it.
+   */
   readonly endedAs: string;
 }
 

@@ -4,7 +4,7 @@ import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { CliError } from '../shared/errors';
 
-/** `data` of `setup`. */
+/** The `data` that `setup` returns. */
 export interface SetupResult {
   readonly namespace: string;
   readonly dryRun: boolean;

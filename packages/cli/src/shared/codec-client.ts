@@ -78,7 +78,7 @@ class RemoteCodec implements PayloadCodec {
   }
 
   /**
-   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or
+   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or a
    * login.
    */
   #reason({ status, headers, body }: CollectedReply): string {

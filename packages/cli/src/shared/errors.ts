@@ -165,7 +165,7 @@ function grpcError(error: Error): CliError | undefined {
 interface CliErrorOptions {
   /** @default the registry's hint */
   readonly hint?: string | undefined;
-  /** `data` of the JSON object, for example an outcome whose file could not be written. */
+  /** The JSON object's `data`, for example an outcome whose file could not be written. */
   readonly data?: object | undefined;
   /** Whether text mode has already printed the error. @default false */
   readonly reported?: boolean;

@@ -14,7 +14,7 @@ export type PollerKind = keyof typeof TYPES;
 /** Workers poll at least once a minute. The server lists a poller for five minutes after its last poll. */
 export const STALE_POLL_MS = 90_000;
 
-/** A version of a worker deployment. */
+/** A worker deployment version. */
 export interface WorkerVersion {
   readonly deploymentName: string;
   readonly buildId: string;

@@ -61,7 +61,7 @@ export interface ModelsOrigin {
   readonly unknownModels: 'allow' | 'refuse';
 }
 
-/** `data` for a campaign's dry run. */
+/** The `data` that a campaign's dry run returns. */
 export interface CampaignEstimate {
   readonly dryRun: true;
   readonly plan: ShownPlan;

@@ -10,7 +10,7 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from './errors';
 
 interface ResultsToSave {
-  /** Base name of the files. */
+  /** The files' base name. */
   readonly id: string;
   readonly workflowId: string;
   readonly outcome: VideoOutcome | ImageOutcome;
@@ -30,7 +30,7 @@ export interface ImageSidecar {
 }
 
 interface SavedImage extends ArtifactRef {
-  /** Name of the file in the same directory. */
+  /** The file's name in the same directory. */
   readonly file: string;
 }
 

@@ -21,7 +21,7 @@ export interface Run {
   readonly config: MediaConfig;
   readonly store: ArtifactStore;
   readonly out: string;
-  /** Base name of the files. */
+  /** The files' base name. */
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
@@ -34,7 +34,10 @@ export interface Run {
   readonly showState: boolean;
   /** Activity queues that the workflow may need. */
   readonly needs: readonly ActivityQueueKind[];
-  /** Printed before the start. It contains the id, so that the workflow can be found if this process dies. */
+  /**
+   * A line that is printed before the start. It contains the id, so that the workflow can be found if this process
+   * dies.
+   */
   readonly announce: string;
   start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
 }

@@ -9,7 +9,10 @@ import { createFaults } from './create-faults';
 import { outcomeType } from './scenario-part';
 import { downloadFaults, pollFaults } from './task-faults';
 
-/** `data` of `replay --whatif`: what a history shows, and the result of the same faults against the sandbox. */
+/**
+ * The `data` that `replay --whatif` returns: what a history shows, and the result of the same faults against the
+ * sandbox.
+ */
 export interface WhatIfReport {
   readonly v: 1;
   /** The history's timeline. */

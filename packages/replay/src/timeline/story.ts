@@ -135,7 +135,7 @@ export class Story {
   sendsAccepted = 0;
   /** Whether the last create returned no answer. Only the journal shows whether it was sent. */
   isUnanswered = false;
-  /** ISO 4217 code of this workflow's prices. */
+  /** ISO 4217 code for this workflow's prices. */
   currency: string | null = null;
   /** How long to wait for the video, from the input, in milliseconds. */
   waitForMs: number | null = null;

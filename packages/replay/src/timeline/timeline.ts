@@ -73,7 +73,7 @@ export type Facts = { readonly [name: string]: Fact };
 
 /** Events of one run; `run` is an index into {@link Timeline.runs}. */
 export interface EventIds {
-  /** Index of the run in the chain, from 0. */
+  /** The run's index in the chain, from 0. */
   readonly run: number;
   /** Event ids in that run's history. */
   readonly ids: readonly number[];
@@ -229,7 +229,7 @@ export interface TimelineRow {
 export interface TimelineRun {
   /** The run's id. */
   readonly runId: string;
-  /** Where the history came from. */
+  /** The file or server that the history came from. */
   readonly source: string;
   /** ISO 8601; null for a history without events. */
   readonly startedAt: string | null;
@@ -256,9 +256,9 @@ export interface TimelineRun {
 /** The timeline of one execution: `timeline` in the output of `replay`, and the data for its page. */
 export interface Timeline {
   readonly v: 1;
-  /** Id of the workflow. */
+  /** The workflow's id. */
   readonly workflowId: string;
-  /** Name of the workflow type. */
+  /** The workflow's type. */
   readonly workflowType: string;
   /** The workflow that started this one; null if none. */
   readonly parent: { readonly workflowId: string; readonly runId: string } | null;
@@ -274,7 +274,7 @@ export interface Timeline {
   readonly outcome: string | null;
   /** The meaning of the outcome and what is safe to do, unless it is `completed`. */
   readonly advice: string | null;
-  /** Task id of the video; null if unknown. */
+  /** The video's task id; null if unknown. */
   readonly taskId: string | null;
   /** The creation key; null when the workflow buys nothing. */
   readonly creationKey: string | null;

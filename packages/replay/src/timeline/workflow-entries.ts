@@ -185,7 +185,7 @@ function outcomeOf(result: unknown, story: Story): Outcome {
   const name = shown.word(fields['outcome']);
   readMoney(fields, story);
   if (name === null) {
-    // A campaign's batch.
+    // The result is from a campaign's batch.
     const counts = countsOf(fieldsOf(fieldsOf(fields['report'])['results'])['counts'], story);
     const tone = worstTone(Object.keys(counts));
     return { name, text: ownEnd(fields), tone, facts: tone === 'good' ? {} : { counts } };

@@ -62,7 +62,7 @@ describe('commands with several accounts', () => {
     await writeFile(path.join(bench.dir, 'b.key'), 'wrong-key-open-sesame');
     const bad = await runDoctor(env);
     expect([bad.failed, bad.code]).toEqual([['service'], 77]);
-    expect(bad.error?.message).toContain(`${b}: ${other.url} refuses the key`);
+    expect(bad.error?.message).toContain(`${b}: ${other.url} rejected the key`);
     expect(bad.error?.hint).toContain(b);
     expect(bad.checks['service']).toMatchObject({ accounts: [{ state: 'ok' }, { state: 'failed' }] });
     worker.child.kill('SIGTERM');
@@ -105,7 +105,7 @@ describe('commands with several accounts', () => {
     expect(own.reply.data).toMatchObject({
       source: { account: 'studio-b', location: path.join(bench.dir, 'own.json') },
     });
-    expect(own.stderr).toContain('for the account studio-b');
+    expect(own.stderr).toContain('for account studio-b');
     expect([none.code, none.reply.error?.hint]).toEqual([65, 'Configured accounts: studio-a, studio-b.']);
     const dry = ['video', '--model', 'only-of-b', '--prompt', 'x', '--duration', '2', '--dry-run'];
     const [ofB, ofA] = await Promise.all([

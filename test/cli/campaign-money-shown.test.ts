@@ -34,7 +34,7 @@ describe('the money of a campaign, as it is shown', () => {
     expect(stdout).toMatch(
       /^Budget: +0\.00 USD of 5\.00 USD spent, 0\.60 USD reserved for rows in flight, 4\.40 USD free$/m,
     );
-    expect(stdout).toMatch(/^Results: +No row has ended yet; 6 of 6 rows are in flight\.$/m);
+    expect(stdout).toMatch(/^Results: +No rows have ended yet; 6 of 6 rows are in flight\.$/m);
     const result = await runs.ended(id);
     const total = { microUnits: 5_000_000, currency: 'USD' };
     const budget = { total, spent: 500_000, reserved: 0, review: 100_000, free: 4_400_000 };
@@ -62,7 +62,7 @@ describe('the money of a campaign, as it is shown', () => {
     const text = async (...more: string[]): Promise<string> =>
       (await runCli(['campaign', 'run', manifest, '--dry-run', ...more], env)).stdout;
     expect(await text('--max-attempts', '2')).toMatch(
-      /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures a row is attempted up to 2 times/m,
+      /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures, a row is attempted up to 2 times/m,
     );
     expect(await text('--budget', '0.30')).toContain(
       'With retries it may cost at most 0.30 USD, its budget;',

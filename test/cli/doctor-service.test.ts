@@ -89,7 +89,7 @@ describe('temporal-media doctor and the service', () => {
         'service_unexpected_reply',
         69,
         'An HTML page: Sign in',
-        /a proxy or login page/,
+        /a proxy or a login page/,
       ] as const),
     ],
     [

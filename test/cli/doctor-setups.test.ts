@@ -110,12 +110,12 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'no journal yet, but a queue that is bound to one',
       async () => ({ MEDIA_JOURNAL: path.join(bench.dir, 'no-journal') }),
-      ...(['binding', 'journal_binding', 78, /same journal/] as const),
+      ...(['binding', 'journal_binding', 78, /Use that journal/] as const),
     ],
     [
       'the journal of the queue on another host',
       async () => ({ MEDIA_HOST_ID: 'another-host' }),
-      ...(['binding', 'journal_binding', 78, /same journal/] as const),
+      ...(['binding', 'journal_binding', 78, /Use that journal/] as const),
     ],
     [
       'another artifact store than that of the queue',

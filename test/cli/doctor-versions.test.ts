@@ -11,7 +11,7 @@ const v2 = { deploymentName: 'film', buildId: 'v2' };
 describe('workers that poll and get nothing', () => {
   test.each([
     ['no version is current', [v1], [], /set-current-version --deployment-name film --build-id v1/],
-    ['another version is current', [v1], [v2], /worker of film v2.*--build-id v1/],
+    ['another version is current', [v1], [v2], /worker with version film v2.*--build-id v1/],
     ['a version is current, and they have none', [null], [v2], /--deployment-name film --unversioned/],
   ])('%s', (_title, polling, current, remedy) => {
     const view = { pollers: polling.map((version) => ({ at: NOW, version })), current };

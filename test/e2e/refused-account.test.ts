@@ -41,7 +41,7 @@ describe('an account that the service refuses', () => {
       const why = await eventually('why rows wait', async () =>
         (await campaignStateOf(campaign)).notes.find((note) => note.startsWith('Rows wait')),
       );
-      expect(why).toMatch(/HTTP 401.*Nothing was sent.*the next at/);
+      expect(why).toMatch(/HTTP 401.*Nothing was sent.*next check is at/);
       const video = await media.startVideo({ request: { model: 'sketch-lite', prompt: 'alone' } });
       const state = await eventually('a video that waits', async () => {
         const seen = await media.videoState(video.workflowId).catch(() => undefined);

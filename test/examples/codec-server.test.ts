@@ -30,7 +30,7 @@ describe('the codec of the examples', () => {
   });
 
   it.each(['', 'one', 'one:dG9vIHNob3J0', `${newKey('one')},${newKey('one')}`])('refuses keys %#', (keys) => {
-    expect(() => new Encryption(keys)).toThrow('ID:BASE64 of 32 bytes');
+    expect(() => new Encryption(keys)).toThrow('ID:BASE64 pairs of 32 bytes');
   });
 });
 

@@ -80,7 +80,7 @@ describe('what is no history is refused with its reason:', () => {
       'truncated',
       /ends in the middle/,
     ],
-    ['a missing event', () => bytes(without(8)), 'truncated', /7 is followed by 9/],
+    ['a missing event', () => bytes(without(8)), 'truncated', /event 7 is followed by event 9/],
     ['a missing begin', () => bytes(without(1, 2, 3)), 'truncated', /begins with event 4/],
     ['other JSON', () => bytes({ name: 'temporal-media' }), 'not_a_history', /no list of events/],
     ['null', () => bytes('null'), 'not_a_history', /no list of events/],

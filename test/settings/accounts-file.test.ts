@@ -74,7 +74,7 @@ describe('the file of accounts', () => {
       /user name[^]*baseUrl/,
     ],
     ['no key file', { name: 'a', baseUrl: 'https://a.example' }, /keyFile/],
-    ['a rate of 0', { ...A, createsPerSecond: 0 }, /above 0[^]*createsPerSecond/],
+    ['a rate of 0', { ...A, createsPerSecond: 0 }, /greater than 0[^]*createsPerSecond/],
     [
       'an amount that is a number',
       { ...A, spendLimit: { amount: 25, currency: 'USD', per: 'day' } },
@@ -119,7 +119,7 @@ describe('the file of accounts', () => {
     const [one] = readAccountOptions([{ ...given, apiKey: () => ' in-code ' }]);
     expect(one?.apiKey()).toBe('in-code');
     expect(problemOf(() => readAccountOptions([given]))).toContain('exactly one of apiKey and keyFile');
-    expect(problemOf(() => readAccountOptions([{ ...A, apiKey: () => 'k' }]))).toContain('either');
+    expect(problemOf(() => readAccountOptions([{ ...A, apiKey: () => 'k' }]))).toContain('exactly one');
   });
 
   it('the settings of one account are those of the worker where it has none of its own', async () => {

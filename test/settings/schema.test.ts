@@ -96,7 +96,7 @@ describe('an error names the model and the field', () => {
           ],
         },
       ],
-      'model "video-1", references[1]: repeats',
+      'model "video-1", references[1]: has the same kind and field',
     ],
     [
       [{ ...video, polling: { minSeconds: 5, maxSeconds: 3, firstPollSeconds: 0 } }],

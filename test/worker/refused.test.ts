@@ -40,7 +40,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
     expect(await refusal({ workflowsPath: CLASHING })).toContain('generateVideo');
     const bundling = prebuilt(CLASHING, [new MediaPlugin()]);
     await expect(bundling).rejects.toThrow(WorkerSetupError);
-    await expect(bundling).rejects.toThrow(/same name: generateVideo\./);
+    await expect(bundling).rejects.toThrow(/same name as workflows of temporal-media: generateVideo\./);
   });
 
   it('for a prebuilt bundle without our workflows, with what to do', async () => {
@@ -54,7 +54,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
       { workflowsPath: USERS_WORKFLOWS, activities: {} },
       { serve: ['create', 'poll'] },
     );
-    expect(withWorkflows).toMatch(/has workflows of its own .* does not serve "workflows"/);
+    expect(withWorkflows).toMatch(/has its own workflows .* does not serve "workflows"/);
     const withActivities = await refusal({ workflowsPath: USERS_WORKFLOWS }, { serve: ['workflows'] });
     expect(withActivities).toMatch(/has activities of its own .* does not serve "create"/);
   });

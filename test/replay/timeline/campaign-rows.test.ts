@@ -41,7 +41,7 @@ describe('why a row is not completed', () => {
       `${busy}, no further attempt: the budget is spent`,
     );
     expect(cause(failed('capacity', 'at_full_load'), { stop: 'cancel' })).toBe(
-      `${busy}, no further attempt: the campaign was cancelled`,
+      `${busy}, no further attempt: the campaign was canceled`,
     );
   });
 

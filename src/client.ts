@@ -86,7 +86,7 @@ export class TemporalMediaClient {
   private readonly starter: Starter;
 
   constructor(
-    /** The Temporal client. If the workers use a codec, it needs the same one. */
+    /** The Temporal client. If the workers use a codec, it needs the same codec. */
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
@@ -193,7 +193,7 @@ export class TemporalMediaClient {
 
   /**
    * Applies a person's decision about an unconfirmed paid call. Uses an Update if the call's workflow is waiting for a
-   * decision, or else the workflow `resolveUnconfirmed`. Does not send a paid request, except for a `resubmit` that a
+   * decision, or else the `resolveUnconfirmed` workflow. Does not send a paid request, except for a `resubmit` that a
    * workflow is waiting for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {

@@ -1,5 +1,5 @@
 /**
- * Defines the Nexus service `media` for callers. Contains only names and types, so it is small enough for any workflow
+ * Defines the `media` Nexus service for callers. Contains only names and types, so it is small enough for any workflow
  * bundle. A worker serves it with `mediaNexusService` from `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
  *
  * @module
@@ -17,20 +17,20 @@ import {
 
 /**
  * Authorizes one purchase: the same key never buys twice, no matter who sends it or how often. Nexus operations require
- * it, because everything else that an operation receives changes when its caller is reset. Derive it from permanent
- * data of the caller, such as an order number or `${workflowInfo().workflowId}/film`.
+ * it, because everything else that an operation receives changes when its caller is reset. Derive it from the caller's
+ * permanent data, such as an order number or `${workflowInfo().workflowId}/film`.
  */
 interface WithCreationKey {
   readonly creationKey: string;
 }
 
-/** Input of the operation `generateVideo`: the workflow's input plus a creation key. */
+/** Input of the `generateVideo` operation: the workflow's input plus a creation key. */
 export type MediaVideoInput = Omit<GenerateVideoInput, 'creationKey' | 'carried'> & WithCreationKey;
-/** Input of the operation `awaitVideo`, which buys nothing and therefore does not need a creation key. */
+/** Input of the `awaitVideo` operation, which buys nothing and therefore does not need a creation key. */
 export type MediaAwaitInput = Omit<AwaitVideoInput, 'carried'>;
-/** Input of the operation `generateImage`: the workflow's input plus a creation key. */
+/** Input of the `generateImage` operation: the workflow's input plus a creation key. */
 export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & WithCreationKey;
-/** Input of the operation `editImage`: the workflow's input plus a creation key. */
+/** Input of the `editImage` operation: the workflow's input plus a creation key. */
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
 /**

@@ -27,8 +27,7 @@ export { type Rebind } from './worker/bind-queue';
  *   activity queues of its task queue. It is bound to its journal before it is created, and starts even if that fails.
  *   Name clashes are refused.
  * - A bundle gets this package's workflows in addition to yours.
- * - A client stays unchanged, because it needs nothing. The same plugin list therefore works everywhere, and a
- *   connection passes it on.
+ * - A client is left unchanged. The same plugin list therefore works everywhere, and a connection passes it on.
  *
  * Reads its configuration when a worker is created. If the plugin is listed more than once, it is applied once.
  */

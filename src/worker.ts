@@ -60,7 +60,7 @@ export interface MediaWorkerOptions extends ServingOptions {
    * clash. Not used if `serve` omits `create`. @default none
    */
   readonly activities?: object;
-  /** Further Temporal worker options, except those that the journal binding depends on. */
+  /** Additional Temporal worker options, except those that the journal binding depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
 }
 

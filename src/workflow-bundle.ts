@@ -7,7 +7,7 @@ import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './installation';
 
 /**
- * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If that does not
+ * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If it does not
  * match the SDK, the code is bundled once per process and path.
  *
  * @module

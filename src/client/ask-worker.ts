@@ -39,7 +39,7 @@ export class JournalLookup {
     private readonly local?: CreateJournal,
   ) {}
 
-  /** Finds a task by ID. `others` are further accounts with a task of the same ID. Undefined if the task is unknown. */
+  /** Finds a task by ID. `others`: more accounts that have a task with this ID. Undefined if the task is unknown. */
   async task(
     taskId: string,
     taskQueue: string | undefined,

@@ -87,7 +87,7 @@ export interface CampaignExecution {
   readonly fingerprint: string | null;
 }
 
-/** Timeout of a query in milliseconds. */
+/** Query timeout in milliseconds. */
 const STATE_LIMIT_MS = 15_000;
 
 /**
@@ -224,7 +224,7 @@ const BATCH_LIMIT_MS = 2_000;
 
 /**
  * Returns a campaign's state with the active rows of its batches. The campaign's own copy may be a minute old, because
- * batches report rarely: each report is stored in two histories, but a query in none.
+ * batches report rarely: each report is stored in two histories, but a query is stored in none.
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const batches = state.batches.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_BATCHES);

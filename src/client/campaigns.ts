@@ -170,8 +170,9 @@ export class CampaignClient {
   }
 
   /**
-   * Resumes a campaign. If it is paused, it creates again. Rows that are still running, set aside, skipped or canceled
-   * resume under their existing keys: by an Update while the campaign runs, or by a new run after it has ended.
+   * Resumes a campaign. If it is paused, it makes paid calls again. Rows that are still running, set aside, skipped or
+   * canceled resume under their existing keys: by an Update while the campaign runs, or by a new run after it has
+   * ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resume(id: string, { confirm, ...changes }: ResumeCampaignOptions = {}): Promise<ResumedCampaign> {

@@ -1,11 +1,11 @@
 import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
 import { type Shape, shapeIssue } from '../domain/shape';
 
-/** The ID belongs to another workflow, or to a campaign with another manifest. Nothing was started. */
+/** The ID belongs to another workflow, or to a campaign with a different manifest. Nothing was started. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
     message: string,
   ) {
@@ -17,7 +17,7 @@ export class CampaignConflictError extends Error {
 export class CampaignInputError extends Error {
   override readonly name = 'CampaignInputError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
     issue: string,
   ) {
@@ -25,11 +25,11 @@ export class CampaignInputError extends Error {
   }
 }
 
-/** The server has no campaign with this id. */
+/** The server has no campaign with this ID. */
 export class CampaignNotFoundError extends Error {
   override readonly name = 'CampaignNotFoundError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
   ) {
     super(`No campaign has the ID "${campaign}".`);
@@ -40,7 +40,7 @@ export class CampaignNotFoundError extends Error {
 export class CampaignEndedError extends Error {
   override readonly name = 'CampaignEndedError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
   ) {
     super(`Campaign "${campaign}" has already ended.`);
@@ -51,7 +51,7 @@ export class CampaignEndedError extends Error {
 export class CampaignOrderError extends Error {
   override readonly name = 'CampaignOrderError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
     message: string,
   ) {
@@ -66,7 +66,7 @@ export class CampaignOrderError extends Error {
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';
   constructor(
-    /** Id of the campaign. */
+    /** The campaign's ID. */
     readonly campaign: string,
     options?: ErrorOptions,
   ) {
@@ -88,7 +88,7 @@ export function taken(id: string, why: string): CampaignConflictError {
   return new CampaignConflictError(id, message);
 }
 
-/** The ID was already used for another request. Nothing was started or sent. */
+/** The ID was already used for a different request. Nothing was started or sent. */
 export class CreationKeyConflictError extends Error {
   override readonly name = 'CreationKeyConflictError';
   constructor(

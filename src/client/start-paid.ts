@@ -136,7 +136,10 @@ async function isDecided(client: Client, taskQueue: string, creationKey: string)
   return page !== undefined && page.decided.length > 0;
 }
 
-/** A request's fingerprint for the memo. The journal's also covers the resolved account, which clients do not know. */
+/**
+ * A request's fingerprint for the memo. The journal's fingerprint also covers the resolved account, which clients do
+ * not know.
+ */
 export function requestFingerprint(paid: PaidRequest, account?: string): string {
   return createHash('sha256')
     .update(fingerprintText(paid, account ?? null))

@@ -6,7 +6,7 @@ import { type ManifestRow, type ManifestValue, severalOf } from './columns';
 const MOST_ISSUES = 20;
 const MOST_ALLOWED = 30;
 const LONGEST_ALLOWED = 80;
-/** The most characters of a value other than a prompt. */
+/** The maximum length of a value other than a prompt, in characters. */
 export const LONGEST_WORD = MAX_ROW_ID_LENGTH;
 
 /** A whole number as spreadsheets and JSON write it: 4 or 4.0. */

@@ -1,7 +1,7 @@
 import { throwBug } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 
-/** The most characters in one row. A larger cell cannot be a prompt. */
+/** The maximum length of one row, in characters. A larger cell cannot be a prompt. */
 export const MAX_ROW_CHARACTERS = 256 * 1024;
 
 /** The manifest as a whole cannot be read. The message may name a line but never includes its text. */
@@ -41,7 +41,7 @@ export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line
   if (rest !== '') yield { line, content: rest };
 }
 
-/** Appends text. Null if the result is longer than a row may be. */
+/** Appends text. Null if the result is too long for a row. */
 export function joined(rest: string | null, more: string): string | null {
   return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
 }

@@ -18,7 +18,7 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
   readonly format?: 'csv' | 'jsonl';
   readonly models: Pick<ModelSource, 'lookup'>;
-  /** Returns the model configuration for an account with its own. @default `models` for every account */
+  /** Returns the model configuration for an account that has its own. @default `models` for every account */
   readonly modelsOf?: (account: string) => Pick<ModelSource, 'lookup'>;
   /** The store with artifacts that rows reference and with earlier results. */
   readonly store: Pick<ArtifactStore, 'read' | 'has'>;
@@ -36,7 +36,7 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly hasJournal?: boolean;
   /** Called for rows with a result that get no new attempt in this plan. @default unknown */
   readonly isBought?: IsBought;
-  /** Called for bought rows whose results do not show the bought text. @default unknown */
+  /** Called for bought rows whose results do not show which text was bought. @default unknown */
   readonly isFirstText?: IsFirstText;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PlanProgress) => void;

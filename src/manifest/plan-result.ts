@@ -6,7 +6,7 @@ import { type Money } from '../domain/money';
 import { type PaidRequest } from '../domain/request';
 import { emptyIndex, type PlanSink } from './page-writer';
 
-/** The most models that a plan lists. All others are combined in one line. */
+/** How many models a plan lists. All others are combined in one line. */
 const MOST_MODELS = 100;
 const OTHER_MODELS = '(other models)';
 const SHOWN = 5;
@@ -19,7 +19,7 @@ export class PlanTally {
   #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
-  /** Also includes rows that a limit postpones. They count for refusals, but not for the sum. */
+  /** Also includes rows that a limit postpones. They count toward refusals, but not toward the sum. */
   readonly #unpricedModels = new Set<string>();
   /** Other workers' accounts, whose prices are unknown here. */
   readonly #elsewhere = new Set<string>();
@@ -84,7 +84,7 @@ export class PlanTally {
     return [...this.#currencies, ...this.#started.keys()][0] ?? null;
   }
 
-  /** The reason for refusing a plan with these prices; undefined if the plan is possible. */
+  /** The reason for refusing a plan with these prices; undefined if the plan is acceptable. */
   refusal(budget: Money | undefined): PlanRefusal | undefined {
     const currencies = [...this.#currencies].sort();
     if (currencies.length > 1)

@@ -31,7 +31,7 @@ type ResumeRows =
       readonly kind: 'taken';
       /** This attempt may have been bought. It is not bought again unless the journal proves that it was not. */
       readonly mayBeBought: boolean;
-      /** This attempt already has a task, so it has no further cost. */
+      /** This attempt already has a task, so it costs nothing more. */
       readonly hasTask: boolean;
     } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
 
@@ -123,7 +123,7 @@ function lastAttempt(
 
 /**
  * Whether the row keeps its last attempt's creation key, so that nothing is bought twice. A rejection without reading
- * the journal does not show what was sent under that key before.
+ * the journal does not show what was sent earlier under that key.
  */
 function keepsAttempt(
   last: LedgerLine,
@@ -154,7 +154,7 @@ export interface PreviousRow {
   read(): Promise<CampaignRowResult>;
 }
 
-/** The most segment lines to cache for the rows that are resumed next. */
+/** The maximum number of segment lines to cache for the rows that are resumed next. */
 const KEPT_LINES = 4_000;
 
 /** The location of a row's result: a line in a segment. */

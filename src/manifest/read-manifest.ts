@@ -12,7 +12,7 @@ import {
   MAX_ROW_CHARACTERS,
 } from './manifest-text';
 
-/** The most leading white space in a manifest, in characters. */
+/** The maximum leading white space in a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;
 
 /**

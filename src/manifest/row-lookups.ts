@@ -43,7 +43,7 @@ export async function findSource(
 const NO_FILE =
   'The file cannot be read, or its content is not an image, a video or audio. Paths are relative to the manifest. A worker reads only files below its MEDIA_INPUT_ROOTS.';
 
-/** The most sources to cache. A campaign's rows often share them. */
+/** The maximum number of sources to cache. A campaign's rows often share them. */
 const KEPT = 10_000;
 
 /**
@@ -105,7 +105,7 @@ export class ModelsDownError extends Error {
 
 export type ModelKind = ModelEntry['kind'];
 
-/** The most models to cache. Each further name reads the configuration again. */
+/** The maximum number of models to cache. Each additional name reads the configuration again. */
 const MOST = 10_000;
 
 /** Caches each model's configuration, so that all rows of a manifest are validated against the same version. */

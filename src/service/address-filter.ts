@@ -41,7 +41,10 @@ function isPublicIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !address.match(WIRE_SERVER, 32);
 }
 
-/** Creates a filter. `allowedOrigins` match exactly and may have any address. Entries that are not URLs are ignored. */
+/**
+ * Creates a filter. `allowedOrigins` match exactly and may resolve to any address. Entries that are not URLs are
+ * ignored.
+ */
 export function createAddressFilter(allowedOrigins: readonly string[]): AddressFilter {
   const allowed = new Set(allowedOrigins.map(originOf));
   return {

@@ -137,7 +137,7 @@ export type PlainGet = (
   init?: Pick<RequestInit, 'signal' | 'headers'>,
 ) => Promise<PlainReply>;
 
-/** The most redirects to follow, as in browsers. */
+/** The maximum number of redirects to follow, as in browsers. */
 const MAX_REDIRECTS = 20;
 
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -167,7 +167,7 @@ function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRo
   };
 }
 
-/** Joins both lists. Returns the same array for as long as `others` does. */
+/** Joins both lists. Returns the same array while `others` does. */
 function joined(
   own: readonly string[],
   others: (() => readonly string[]) | undefined,

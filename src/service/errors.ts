@@ -66,7 +66,7 @@ export function networkCode(error: unknown): string {
   return cause === undefined ? 'unknown' : networkCode(cause);
 }
 
-/** A function, so that TypeScript does not assume that the value stays the same during a call. */
+/** A function, so that TypeScript does not assume that the value stays constant during a call. */
 export function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

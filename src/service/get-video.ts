@@ -125,7 +125,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return bytes?.subarray(0, MAX_ERROR_TEXT).toString('utf8');
 }
 
-/** The most tasks to remember, and the longest body in bytes. Longer bodies are parsed each time. */
+/** The maximum number of tasks to remember, and of bytes per body. Longer bodies are parsed each time. */
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 

@@ -28,7 +28,7 @@ export interface ClientTimeouts {
 
 /** An account's address and key, and the settings for its calls. */
 export interface MediaClientOptions {
-  /** In any spelling; the client normalizes it with `normaliseBaseUrl`. */
+  /** Need not be normalized: the client does that with `normaliseBaseUrl`. */
   readonly baseUrl: string;
   /** Invoked before every call, so a changed key needs no restart. The client never stores the key. */
   readonly apiKey: () => string | Promise<string>;

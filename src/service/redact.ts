@@ -25,7 +25,7 @@ const MAX_LENGTH = 500;
 /** Test services use words as keys, and these may also occur in IDs. Real keys are longer than this. */
 const LONGEST_WORD = 11;
 const MAX_NAME = 100;
-/** The most names to cache. Further names are redacted each time. */
+/** The maximum number of names to cache. Other names are redacted each time. */
 const KEPT_NAMES = 1_000;
 /** Status values and public model names have at most this many words; prompts usually have more. */
 const MAX_NAME_WORDS = 4;

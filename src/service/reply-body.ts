@@ -146,7 +146,7 @@ export const MAX_REPLY_BYTES = {
   downloadError: 64 * 1024,
 } as const;
 
-/** The most bytes of a reply to keep in memory before `whole` reads all of it. */
+/** How many bytes of a reply to keep in memory until `whole` reads all of it. */
 const IN_MEMORY = 4 * 1024 * 1024;
 /** How many bytes of an incomplete reply to keep: enough for a person to identify it. */
 const BEGINNING = 1024 * 1024;
@@ -291,9 +291,11 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
   }
 }
 
-/** The deepest nesting to accept. Real replies have fewer than ten levels. */
+/** The maximum nesting depth. Real replies have fewer than ten levels. */
 const MAX_DEPTH = 64;
-/** The most values to accept. Real replies have fewer than a thousand. Objects take far more memory than their text. */
+/**
+ * The maximum number of values. Real replies have fewer than a thousand. Objects use far more memory than their text.
+ */
 const MAX_VALUES = 100_000;
 const COMMA = 0x2c;
 const QUOTE = 0x22;

@@ -76,7 +76,10 @@ export function dateMs(text: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** Expands a two-digit year. More than 50 years ahead means the last past year with those digits (RFC 9110, 5.6.7). */
+/**
+ * Expands a two-digit year. A year more than 50 years ahead becomes the last past year with those digits (RFC 9110,
+ * 5.6.7).
+ */
 function fullYear(twoDigits: number, nowMs: number): number {
   const thisYear = new Date(nowMs).getUTCFullYear();
   const year = Math.floor(thisYear / 100) * 100 + twoDigits;

@@ -116,8 +116,8 @@ function conclude<Accepted>(
 }
 
 /**
- * Whether the service seems to refuse JSON: its status or text says so, or it reports fields as missing that every
- * create has.
+ * Whether the service seems to refuse JSON: its status or text says so, or it reports that fields are missing that
+ * every create contains.
  */
 function asksForForm(status: number, text: string): boolean {
   const misses = /\b(?:required|missing)\b/i.test(text) && /\b(?:prompt|model)\b/i.test(text);

@@ -6,7 +6,7 @@ import { type Redactor } from './redact';
 
 /** The longest code to keep, in characters. */
 const MAX_CODE = 100;
-/** The deepest nesting of errors to read. Gateways wrap upstream errors. */
+/** The maximum nesting depth of errors to read. Gateways wrap upstream errors. */
 const MAX_DEPTH = 4;
 
 /** Error fields, most important first. Each may also be in camel case: `failCode` for `fail_code`. */

@@ -41,7 +41,7 @@ export interface AccountAccess {
 
 interface AccountSetOptions {
   readonly config: MediaConfig;
-  /** Further accounts from code. */
+  /** Additional accounts from code. */
   readonly accounts?: readonly AccountOptions[] | undefined;
   /** Receives a message without secrets, once for each unusable change of the file. */
   readonly warn: (message: string) => void;

@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Limits one account's paid requests in one process by spacing them evenly. A call that would have to pause for long
- * gets a time for its next attempt instead. These times are staggered, so the calls do not return together.
+ * gets a time for its next attempt instead. These times are staggered, so the calls do not all return at once.
  */
 export class SendRate {
   private readonly everyMs: number;
@@ -112,13 +112,13 @@ export interface AccountOptions {
   readonly apiKey?: (() => string) | undefined;
   /** File or address of its model configuration. @default the worker's */
   readonly models?: string | undefined;
-  /** Further non-public origins from which its results may be fetched. @default none */
+  /** Additional non-public origins from which its results may be fetched. @default none */
   readonly allowedMediaOrigins?: readonly string[] | undefined;
   /** Maximum paid requests per second in one worker process. @default no limit */
   readonly createsPerSecond?: number | undefined;
   /**
-   * The most that its calls may cost, by estimate, across all workers on the journal: `amount` such as `25.00`,
-   * `currency` as in the prices, `per` hour, day or month in UTC. @default no limit
+   * The maximum estimated cost of its calls, across all workers on the journal: `amount` such as `25.00`, `currency` as
+   * in the prices, `per` hour, day or month in UTC. @default no limit
    */
   readonly spendLimit?:
     | { readonly amount: string; readonly currency: string; readonly per: SpendLimit['per'] }

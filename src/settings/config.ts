@@ -34,7 +34,7 @@ export const idempotencyPolicySchema = z
 export interface MediaConfig {
   /** MEDIA_BASE_URL: address of the service. Undefined if it is not set, as in clients. */
   readonly baseUrl: string | undefined;
-  /** MEDIA_ACCOUNTS: file with further accounts. */
+  /** MEDIA_ACCOUNTS: file with additional accounts. */
   readonly accounts: string | undefined;
   /** Reads the key at every use, so a rotated file takes effect. Throws an error without the key in its message. */
   readonly apiKey: () => string;
@@ -48,7 +48,9 @@ export interface MediaConfig {
   readonly dataDir: string;
   /** MEDIA_ARTIFACTS: an absolute path or `s3://bucket/prefix`. @default `artifacts` in the data folder */
   readonly artifacts: string;
-  /** MEDIA_CACHE_BYTES: the most bytes of local copies of artifacts in a bucket; undefined for the store's default. */
+  /**
+   * MEDIA_CACHE_BYTES: the maximum total size of local artifact copies, in bytes; undefined for the store's default.
+   */
   readonly cacheBytes: number | undefined;
   /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
   readonly journal: string;
@@ -63,7 +65,7 @@ export interface MediaConfig {
   readonly taskQueue: string;
   /** MEDIA_INPUT_ROOTS: absolute paths below which files may be read. @default none */
   readonly inputRoots: readonly string[];
-  /** MEDIA_ALLOWED_MEDIA_ORIGINS: further non-public origins from which results may be fetched. */
+  /** MEDIA_ALLOWED_MEDIA_ORIGINS: additional non-public origins from which results may be fetched. */
   readonly allowedMediaOrigins: readonly string[];
   /** MEDIA_CREATE_POLICY: what the service's replies prove about a create. */
   readonly policy: CreatePolicy;
@@ -82,7 +84,7 @@ export interface MediaConfig {
   readonly cachedWorkflows: number | undefined;
   /** MEDIA_SERVE: the parts that the worker serves. @default all parts */
   readonly serve: readonly ServedPart[];
-  /** MEDIA_NEXUS: whether the queue's own worker serves the Nexus service `media`. */
+  /** MEDIA_NEXUS: whether the queue's own worker serves the `media` Nexus service. */
   readonly nexus: boolean;
   /** MEDIA_DEPLOYMENT: the worker's version in a Temporal worker deployment; undefined without versioning. */
   readonly deployment: { readonly name: string; readonly buildId: string } | undefined;

@@ -13,7 +13,7 @@ export interface ModelsUnavailable {
   readonly found: 'unavailable';
   /** The reason, without an address. */
   readonly message: string;
-  /** Milliseconds until the next read can help. */
+  /** Milliseconds until another read may succeed. */
   readonly retryAfterMs: number;
 }
 
@@ -33,9 +33,9 @@ export interface ModelSourceOptions {
   readonly location?: string | undefined;
   /** Whether a model without an entry is allowed. @default `refuse` with a location, `allow` without */
   readonly unknownModels?: 'allow' | 'refuse' | undefined;
-  /** How many milliseconds a copy is used without another read. @default 60000 */
+  /** How long a copy is used without another read, in milliseconds. @default 60000 */
   readonly ttlMs?: number;
-  /** How many milliseconds after `ttlMs` the last valid copy is used while the source is down. @default 3600000 */
+  /** How long after `ttlMs` the last valid copy is used while the source is down, in ms. @default 3600000 */
   readonly staleForMs?: number;
   /** Time for one read, in milliseconds. @default 10000 */
   readonly timeoutMs?: number;

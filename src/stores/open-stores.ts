@@ -27,7 +27,7 @@ export interface ArtifactStorePackage extends StorePackage {
 interface FolderOfCopies {
   /** The folder for unfinished uploads and cached copies. Losing it is harmless. */
   readonly folder: string;
-  /** The most bytes of cached copies to keep there. */
+  /** The maximum total size of cached copies there, in bytes. */
   readonly cacheBytes?: number;
 }
 

@@ -54,7 +54,7 @@ const OWN = [
 /** The SDK logs this warning for every worker without workflows. Here that is intended. */
 const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
 
-/** A worker without workflows that suppresses the SDK's warning about that. */
+/** A worker without workflows that suppresses the SDK's warning about having none. */
 class ActivityWorker extends Worker {
   static override async create(options: WorkerOptions): Promise<Worker> {
     const worker: ActivityWorker = await super.create(options);

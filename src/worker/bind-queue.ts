@@ -140,7 +140,7 @@ export async function keepLostCalls(
       durationSeconds,
       resolution,
       referenceMode,
-      // The request is lost, so later requests cannot be compared with it. Any request counts as the same.
+      // The request is lost, so later requests cannot be compared with it. Any request counts as the same one.
       fingerprint: null,
     });
     if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
@@ -148,9 +148,9 @@ export async function keepLostCalls(
 }
 
 /**
- * Whether the journal contains what the call left or what stopped it: a purchase, an unconfirmed send, its own send, or
- * a fence. An open send of another activity may have been refused since. Then an image activity sends again, and a
- * video's workflow schedules another create.
+ * Whether the journal contains the call's result or whatever stopped it: a purchase, an unconfirmed send, its own send,
+ * or a fence. Another activity's open send may have been refused since then. In that case, an image activity sends
+ * again, and a video's workflow schedules another create.
  */
 async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
   const log = await openLog(journal, key);

@@ -164,7 +164,9 @@ function reasonOf(error: unknown): string {
     : `One of its stores cannot be used. ${journalFault(error)}`;
 }
 
-/** Activities that return an answer without a request. They never report an earlier attempt's call as unsent. */
+/**
+ * Activities that return an answer without sending a request. They never report an earlier attempt's call as unsent.
+ */
 const ANSWERING: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
   ACTIVITY.createVideos,

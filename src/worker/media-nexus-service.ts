@@ -41,9 +41,9 @@ export interface MediaNexusOptions {
 }
 
 /**
- * Creates the Nexus service `media`, for a worker's `nexusServices`. Every operation starts its workflow like a client
+ * Creates the `media` Nexus service for a worker's `nexusServices`. Each operation starts its workflow as a client
  * does. The same creation key attaches to the running workflow or returns the first outcome, and never buys twice. A
- * request that cannot be sent returns the outcome `rejected`.
+ * request that cannot be sent returns a `rejected` outcome.
  */
 export function mediaNexusService(
   options: MediaNexusOptions = {},

@@ -22,7 +22,7 @@ export function storesNeeded(
   return [...(sends ? [journal] : []), ...(kinds.some((kind) => kind !== 'poll') ? [artifacts] : [])];
 }
 
-/** Returns a check whether a worker can take work, i.e. its stores are writable. The check never rejects. */
+/** Returns a function that checks whether a worker's stores are writable, so that it can take work. Never rejects. */
 export function readinessOf(
   stores: readonly Checked[],
   now: () => number = () => performance.now(),

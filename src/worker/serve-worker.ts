@@ -25,7 +25,7 @@ export interface MediaPluginOptions extends ServingOptions {
   /**
    * What to do if the settings, accounts, stores or journal cannot be used when a worker is created. `tolerant`: the
    * worker starts and runs your own workflows and activities. Paid calls are refused with the cause and nothing is
-   * sent, one line at ERROR says what to do, and `isReady` is false until the cause is fixed. `strict`:
+   * sent, one ERROR log line says what to do, and `isReady` is false until the cause is fixed. `strict`:
    * `Worker.create` throws. @default 'tolerant', or 'strict' with `rebind`
    */
   readonly startup?: 'tolerant' | 'strict';
@@ -41,7 +41,7 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
  * process alive: clients connect on their first request, the poll thread starts with the first poll, and stores close
  * idle connections.
  *
- * @param onServed receives the check whether the worker can take creates
+ * @param onServed receives a function that checks whether the worker can take creates
  * @throws WorkerSetupError, and ConfigurationError about the served parts and the version; with `startup: 'strict'`
  * also every other ConfigurationError, and JournalBindingError
  */

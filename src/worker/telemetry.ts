@@ -123,7 +123,7 @@ function shown(meta: LogMetadata | undefined): LogMetadata | undefined {
   return { ...meta, ...Object.fromEntries(removed.map((name) => [name, '[removed]'])) };
 }
 
-/** The measured operations and their labels in `snake_case`. The others run only once, when a worker starts. */
+/** The measured operations and their labels in `snake_case`. All others run only once, when a worker starts. */
 const OPERATIONS = {
   read: 'read',
   append: 'append',

@@ -15,7 +15,7 @@ function numbersOf(version: string): readonly number[] {
 /** The oldest Temporal server that has all required features by default. */
 export const OLDEST_SERVER = '1.25.0';
 
-/** Features that servers before each version lack, and the effect here. */
+/** Features that servers older than each version lack, and how that affects this package. */
 const SINCE: readonly (readonly [version: string, lack: string])[] = [
   [
     OLDEST_SERVER,

@@ -38,7 +38,10 @@ export interface PutOptions {
  * Every method rejects with an {@link ArtifactError}. No message contains a path, a bucket or a key.
  */
 export interface ArtifactStore {
-  /** The kind of store for messages: `file`, `s3`, or your own word. It enters histories, so it must not be private. */
+  /**
+   * The kind of store for messages: `file`, `s3`, or a word of your choice. It enters histories, so it must not be
+   * private.
+   */
   readonly kind: string;
 
   /**

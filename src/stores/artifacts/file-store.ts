@@ -127,7 +127,9 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Deletes parts that were not modified for this long, because their activities ended abruptly. @returns how many */
+  /**
+   * Deletes parts that activities left behind and that were not modified for this long. @returns how many were deleted
+   */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
   }

@@ -56,7 +56,9 @@ export class PartFolder {
     }
   }
 
-  /** Deletes parts that were not modified for this long, because their activities ended abruptly. @returns how many */
+  /**
+   * Deletes parts that activities left behind and that were not modified for this long. @returns how many were deleted
+   */
   async removeStale(olderThanMs: number, now: number): Promise<number> {
     return (await removeFiles(this.folder, (_name, touched) => now - touched >= olderThanMs)).removed;
   }

@@ -184,7 +184,8 @@ export async function linkIfAbsent(source: string, name: string): Promise<boolea
 /**
  * Creates a file with its whole content, or returns `lost` if it exists. The file and its folders are fsynced before
  * this returns. The content is written under a temporary name and then linked, so readers never see a partial record.
- * Throws if it cannot write (assumption A2). An error after the link leaves the file in place, which is the safe side.
+ * Throws if it cannot write (assumption A2). An error after the link leaves the file in place, which is the safe
+ * outcome.
  */
 export async function createIfAbsent(file: string, content: string): Promise<'won' | 'lost'> {
   const folder = dirname(file);

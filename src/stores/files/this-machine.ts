@@ -122,7 +122,7 @@ function exists(pid: number): boolean {
 /**
  * The environment for a child process that needs none of the user's secrets: without the media workers' keys, addresses
  * and stores (`MEDIA_*`) and the variables of the AWS SDK and libpq (`AWS_*`, `PG*`).
- * @param also matches further names to leave out
+ * @param also matches additional names to leave out
  */
 export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(
@@ -134,7 +134,7 @@ export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.
 
 const LOOPBACK = '127.0.0.1';
 
-/** Returns a port that was free on 127.0.0.1 a moment ago. The caller must be prepared to try another one. */
+/** Returns a port that was free on 127.0.0.1 a moment ago. The caller must be prepared to try another port. */
 export async function freePort(): Promise<number> {
   const server = await listen(0);
   const address = server.address();

@@ -185,7 +185,7 @@ function seenByAll(root: string): JournalFiles {
       const found = await ifThere(async () => ({ it: await read() }), null);
       if (found !== null) return found.it;
       if (!(await isListed(path, root))) return none;
-      // The file was just created, or the listing has refreshed the cache. Try once more.
+      // The file was just created, or the listing has refreshed the cache. Try again.
       if (tries === 2) throw new JournalRecordError(REMEMBERED);
     }
   });

@@ -30,7 +30,7 @@ export interface PruneOptions {
 export interface Pruned {
   readonly keys: number;
   readonly removed: number;
-  /** Keys with an unconfirmed call without a decision. They are never removed. */
+  /** Keys with an unconfirmed call that still needs a decision. They are never removed. */
   readonly keptOpen: number;
   /** Keys whose workflow is running or still on the server. */
   readonly keptRunning: number;
@@ -155,7 +155,8 @@ async function removed(
   const entries = log.map(({ name }) => name).reverse();
   const others = names.filter((name) => name !== note && !entries.includes(name));
   for (const part of [...pointersTo(log), ...entries, ...others, note]) {
-    // After that, another prune may have continued and the key may be in use again, so its records are not ours.
+    // After that, another prune may have continued and the key may be in use again, so its records are
+    // not ours to remove.
     if (now() > startedAt + UNDER_WAY_MS / 2) throw new JournalRecordError(SLEPT);
     await records.remove(part);
   }

@@ -9,7 +9,7 @@
  * may have happened is not "lost". Messages must not contain secrets such as keys, passwords and signed addresses.
  */
 export interface RecordStore {
-  /** For messages and worker identities: `file`, `s3`, `postgres` or your own word. It must not be private. */
+  /** For messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It must not be private. */
   readonly kind: string;
 
   /** Returns the only host that may use the store. Omit it if any number of hosts may. */

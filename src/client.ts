@@ -1,6 +1,6 @@
 /**
- * Starts, attaches to and resumes media workflows from outside. Needs only a Temporal client and a task queue. The API
- * key and the base address are configured on the worker.
+ * Starts, attaches to and resumes media workflows from any process. Needs only a Temporal client and a task queue. The
+ * API key and the base address are configured on the worker.
  *
  * @module
  */

@@ -38,7 +38,7 @@ export function presentOutcomes<Outcome extends RowOutcome>(
 
 /**
  * Selects the rows that a new run resumes. Without a limit, these are all missing rows. After a limited run that ended
- * normally, only the rows that it started. After a limited run that was closed from outside, at most as many as it had
+ * normally, only the rows that it started. After a limited run that ended in any other way, at most as many as it had
  * left.
  */
 export function resumedRows(
@@ -201,7 +201,7 @@ export function queryCampaignState(client: Client, campaign: string, runId?: str
 
 /**
  * Returns a closed run's results from its return value, or else from its last state.
- * @throws CampaignUnreadableError if it was closed from outside and no worker answers the query
+ * @throws CampaignUnreadableError if the run has no return value and no worker answers the query
  */
 export async function closedResults(
   client: Client,

@@ -37,7 +37,8 @@ export interface FindVideoTaskInput {
   /** Credential name, or `name@digest`. @default the account in the journal's record, or else the worker's default */
   readonly account?: string;
   /**
-   * Also requests the task's record from the service with one GET. For a task that no workflow polls. @default false
+   * Also requests the task's record from the service with one GET. Intended for a task that no workflow polls. @default
+   * false
    */
   readonly askService?: boolean;
 }
@@ -54,9 +55,9 @@ export type ServiceView =
       readonly known: true;
       /** HTTP status of the reply with the record. */
       readonly httpStatus: number;
-      /** The service's status value, unchanged. */
+      /** The status that the service reported, unchanged. */
       readonly status: string;
-      /** Meaning of the status. */
+      /** What the status means. */
       readonly phase: TaskPhase;
       /** Absent if the service sent no number. */
       readonly progress?: number;
@@ -65,7 +66,7 @@ export type ServiceView =
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };
 
-/** Origin of a task, according to this worker's journal. */
+/** Where a task came from, according to this worker's journal. */
 export interface FoundVideoTask {
   /** Facts for polling, from the journal or derived from the id and the worker's account. */
   readonly video: VideoTask;

@@ -1,6 +1,6 @@
 /**
  * The advice on what to do next about a paid call, a campaign or one of its rows. `status`, `resume`, `replay`, the
- * campaign commands, the report, docs/failures.md and docs/on-call.md all take their texts from this file.
+ * campaign commands, the report, docs/failures.md and docs/on-call.md all take their wording from this file.
  *
  * A word in capitals (`ID`, `TASK`, `QUEUE` …) is a placeholder that {@link filled} replaces with a value.
  */

@@ -54,11 +54,11 @@ export interface OwnCall {
   readonly state: 'open' | 'completed' | 'failed' | 'cancelled';
 }
 
-/** All known facts about a paid call, whatever kind of id was used to look it up. */
+/** Everything known about a paid call, regardless of the kind of id used to look it up. */
 export interface CaseFacts {
   readonly id: string;
   readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
-  /** The workflow that handles the call, or else the last one that did. */
+  /** The workflow that handles the call, or the last one that did. */
   readonly workflow: ExecutionView | null;
   readonly otherWorkflows: readonly ExecutionView[];
   /** Earlier run ids of the same workflow id, newest first. `replay --run-id` shows one of them. */

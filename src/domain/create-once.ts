@@ -8,18 +8,18 @@ import {
 } from './paid-call';
 
 /**
- * State of create-once. Its decisions use no timers or activities (architecture: Create, failure model: The log). They
- * are pure and synchronous, so tests can explore the whole state space. The state is plain data, so it survives
+ * The create-once state. Decisions use no timers or activities (architecture: Create, failure model: The log). They are
+ * pure and synchronous, so tests can explore the whole state space. The state is plain data, so it survives
  * continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
   readonly creationKey: string;
-  /** Requests that went out and were provably refused. */
+  /** Number of requests that were sent and provably refused. */
   readonly sends: number;
   /** Failed sends and failed connections. These count toward the limit. */
   readonly tries: number;
-  /** Waits for an unavailable configuration or journal, and fences. These do not count as sends. */
+  /** Fences, and waits for an unavailable configuration or journal. These do not count as sends. */
   readonly waits: number;
   /** Workflow time in milliseconds. */
   readonly startedAt: number;
@@ -70,11 +70,12 @@ export function beginCreate(creationKey: string, now: number): CreateOnceState {
 
 export interface StepContext {
   readonly now: number;
-  /** In [0, 1): jitter. */
+  /** Jitter in [0, 1). */
   readonly random: number;
   readonly startLimitMs: number;
   /**
-   * Whether `media.reconcileCreate` returned the answer. A refusal that it found belongs to one of this create's sends.
+   * Whether `media.reconcileCreate` returned the answer. A refusal that a reconciliation finds belongs to one of this
+   * create's sends.
    */
   readonly reconciled: boolean;
   /**
@@ -101,7 +102,7 @@ export function nextStep(
     case 'pending':
       return { do: 'reconcile' };
     case 'refused_for_now': {
-      // A refusal recorded by another execution was that execution's send and is not counted here.
+      // A refusal that another execution recorded belongs to that execution's send and is not counted here.
       const { counted, until } = tryAfter(state, answer, answer.sent || context.reconciled, context);
       if (exhausted(counted, until)) {
         return settleRejected(answer, {
@@ -135,7 +136,7 @@ export function sentAgain({ unknown }: CreateOnceState): string | undefined {
 }
 
 /**
- * Adds possible debts of earlier sends to a refusal. A refusal proves nothing about an earlier send that a person had
+ * Adds what earlier sends may owe to a refusal. A refusal proves nothing about an earlier send that a person had
  * resent, or about an earlier send with an unknown outcome under the same key. Only a person's decision settles the
  * latter.
  */
@@ -179,7 +180,7 @@ export function cancelledStep(
   }
 }
 
-/** Causes without a connection attempt. The next worker may start immediately. */
+/** Causes that involve no connection attempt. The next worker may start immediately. */
 const FREE_CAUSES: ReadonlySet<string> = new Set([
   'fenced',
   'overtaken',

@@ -30,7 +30,7 @@ export interface CreatePolicy {
   /** Same as `on502`. */
   readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
-   * What follows if two queries of the service's task records find no match. `resend`: nothing was accepted, so the
+   * What to do if two queries of the service's task records find no match. `resend`: nothing was accepted, so the
    * create is sent again. Requires a worker with `taskRecords`.
    */
   readonly onAbsent?: 'unconfirmed' | 'resend';
@@ -69,7 +69,7 @@ export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefine
   return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }
 
-/** Allowed values of the fields that have a fixed set of values. */
+/** Allowed values, for fields that have a fixed set. */
 export const POLICY_VALUES = {
   on429: ['resend', 'fail'],
   on503: ['header', 'resend', 'inspect'],
@@ -86,7 +86,7 @@ export const KEY_WINDOW = { least: 120, most: 31_536_000 } as const;
 
 const idempotencyCheck: Check<IdempotencyPolicy> = (value, field) => {
   if (value === 'off') return undefined;
-  // Both are required together, because the guarantee must have an end.
+  // Each requires the other, because the guarantee must expire at some point.
   const isPromised =
     isObject(value) && (value['honoured'] !== undefined || value['windowSeconds'] !== undefined);
   return shapeIssue(value, isPromised ? PROMISED_KEY : SENT_KEY, field);

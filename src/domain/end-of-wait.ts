@@ -53,7 +53,7 @@ const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
 /**
  * After this many consecutive lost ticks past the deadline, the wait ends without a poll. If fewer ticks are lost, a
- * later tick replaces them.
+ * later tick makes up for them.
  */
 export const MAX_MISSED_AT_DEADLINE = 3;
 
@@ -145,7 +145,10 @@ export function outcomeOfDownload(
 export interface VideoEnd {
   readonly state: WatchState;
   readonly estimate: Money | null;
-  /** Something else under its key may also have cost money, so this task's reported usage does not settle the bill. */
+  /**
+   * Something else under the task's key may also have cost money, so this task's reported usage does not settle the
+   * bill.
+   */
   readonly mayBeOwed?: true;
 }
 
@@ -238,7 +241,7 @@ export function unavailableContent(
   };
 }
 
-/** Whether another attempt, under a new creation key, can help. */
+/** Whether another attempt under a new creation key can help. */
 export function mayRetry(kind: ErrorKind): boolean {
   return kind === 'capacity';
 }

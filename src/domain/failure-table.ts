@@ -20,7 +20,7 @@ export interface FailureRow {
   readonly hint: string;
 }
 
-/** The conclusions that a caller may draw from an outcome. */
+/** What a caller may conclude from an outcome. */
 type Facts = readonly [
   retryable: FailureRow['retryable'],
   taskMayExist: FailureRow['taskMayExist'],
@@ -32,7 +32,7 @@ const row = (type: keyof typeof OUTCOME_ADVICE, facts: Facts, meaning: string): 
   return { type, meaning, retryable, taskMayExist, moneyMayBeOwed, hint: OUTCOME_ADVICE[type][0] };
 };
 
-/** A reason why nothing was bought. */
+/** Why nothing was bought. */
 interface Rejection {
   readonly facts: Facts;
   readonly meaning: string;
@@ -177,7 +177,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
   ),
 ];
 
-/** Replaces the texts of `rejected/invalid_request` if the field is known. */
+/** Replaces the meaning and hint of `rejected/invalid_request` if the field is known. */
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
   meaning:
     'A field of the request is invalid. The request was rejected before it was sent, or by the service.',

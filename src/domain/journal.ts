@@ -2,7 +2,7 @@ import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
 import { type JournalKey, type LogEntry } from './log-entries';
 import { type VideoTask } from './video-task';
 
-/** Origin of a task id. */
+/** Where a task id came from. */
 export interface TaskIndexEntry {
   readonly v: 1;
   /** Temporal namespace in which the workflow ran. */
@@ -25,7 +25,7 @@ export interface EntryPlace extends JournalKey {
   readonly n: number;
 }
 
-/** The logs of one page of a scan. */
+/** One page of a scan: its logs. */
 export interface JournalPage {
   /** Each log with its entries, sorted by name. */
   readonly logs: readonly (readonly LogEntry[])[];
@@ -47,7 +47,7 @@ export interface JournalIdentity {
  * before it sends.
  */
 export interface CreateJournal {
-  /** The kind of store, for messages: `file`, `s3`, `postgres` or any other name. */
+  /** The kind of store, for use in messages: `file`, `s3`, `postgres` or any other name. */
   readonly kind: string;
   /**
    * Returns this journal's id, which never changes and is the same in every process. Also returns its host, if only one
@@ -59,7 +59,7 @@ export interface CreateJournal {
    * never disclosed.
    */
   sealingKey(): Promise<Uint8Array>;
-  /** Stores a mark permanently. A journal that lacks a mark of its queue was restored from an older copy. */
+  /** Stores a mark permanently. A journal that lacks one of its queue's marks was restored from an older copy. */
   putMark(mark: string): Promise<void>;
   /** Whether any process has stored this mark. Never `false` once a `putMark` for it has returned in any process. */
   hasMark(mark: string): Promise<boolean>;
@@ -141,8 +141,8 @@ export interface BindRequest extends JournalIdentity {
   /** A random mark that is stored in the journal first and then in the binding; null for none. */
   readonly mark: string | null;
   /**
-   * Replaces the binding with this journal and this store. Set it only after a person has made sure that no worker uses
-   * any others.
+   * Replaces the binding with this journal and this store. Set it only after a person has made sure that no worker
+   * still uses another journal or store.
    */
   readonly rebind?: true;
 }

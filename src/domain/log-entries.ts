@@ -13,11 +13,11 @@ import { type PaidRequest } from './request';
 import { CREATE_TIMEOUTS } from './timeouts';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 
-/** Identifies a creation, and its log. Equal keys of different namespaces are distinct. */
+/** Identifies a creation, and its log. Equal keys in different namespaces are distinct. */
 export interface JournalKey {
   /** Temporal namespace in which the workflow runs. */
   readonly namespace: string;
-  /** The key that callers use. Stores name records after its hash. */
+  /** The key that callers use. Stores name their records after its hash. */
   readonly creationKey: string;
 }
 
@@ -37,7 +37,7 @@ interface OfSender {
   readonly workflowId: string | null;
   /** The workflow's parent and root, which may request this key again long after the workflow has ended. */
   readonly ancestors?: readonly string[];
-  /** Distinguishes a workflow's calls. */
+  /** Distinguishes the calls of one workflow. */
   readonly activityId: string;
 }
 
@@ -50,7 +50,7 @@ interface SentRequest extends Written, JournalKey, OfSender {
   readonly runId: string | null;
   /** ISO 8601: when the server scheduled this attempt of the activity. A reset creates another attempt. */
   readonly attemptAt: string;
-  /** Null if only another journal had it. Any request then counts as the same request. */
+  /** Null if only another journal contained it. Any request then counts as the same request. */
   readonly fingerprint: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string;
@@ -84,7 +84,7 @@ export interface IntentEntry extends SentRequest {
  */
 export interface LostEntry extends SentRequest {
   readonly kind: 'lost';
-  /** Why the journal does not have the request. */
+  /** Why the journal does not contain the request. */
   readonly cause: string;
 }
 
@@ -106,8 +106,8 @@ export interface AnswerEntry extends Written {
 }
 
 /**
- * Proof that this sender has not sent anything and never will, in any of its attempts. Its workflow may rely on another
- * sender's purchase.
+ * Proof that none of this sender's attempts has sent anything or ever will. Its workflow may rely on another sender's
+ * purchase.
  */
 export interface FenceEntry extends Written, OfSender {
   readonly kind: 'fence';

@@ -50,7 +50,7 @@ export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMa
   return Math.min(seconds, LONGEST_ADDRESS_SECONDS) * 1_000;
 }
 
-/** One line of a per-specification price list. The first line whose keys all match applies. */
+/** One line in a per-specification price list. The first line whose keys all match applies. */
 export interface SpecificationPrice {
   /** @default any */
   readonly resolution?: string;
@@ -60,11 +60,11 @@ export interface SpecificationPrice {
   readonly size?: string;
   /** @default any */
   readonly quality?: string;
-  /** Price of one task, or of one image, of this specification. */
+  /** Price per task or image with this specification. */
   readonly microUnits: number;
 }
 
-/** Published price of a model (contract 1): per task, per second or per specification, in integer micro-units. */
+/** A model's published price (contract 1): per task, per second or per specification, in integer micro-units. */
 export type PriceRule =
   | { readonly per: 'task' | 'second'; readonly microUnits: number; readonly currency: string }
   | {
@@ -80,7 +80,7 @@ export interface VideoModel {
   /** Public model id, as requests name it. */
   readonly id: string;
   readonly kind: 'video';
-  /** Body format of a create. The contract specifies JSON. @default 'json' */
+  /** Format of the create's body. The contract specifies JSON. @default 'json' */
   readonly createForm?: 'json' | 'multipart';
   /** @default 'seconds' */
   readonly durationField?: 'seconds' | 'duration';
@@ -119,7 +119,7 @@ export interface ImageModel {
   readonly maxN?: number;
   /** Allowed values. */
   readonly responseFormats?: readonly ('url' | 'b64_json')[];
-  /** What an edit may contain besides prompt and images. @default nothing */
+  /** What an edit may contain besides the prompt and the images. @default nothing */
   readonly edit?: {
     readonly mask?: boolean;
     /** Which of size, quality, n and response_format an edit may contain. */
@@ -151,7 +151,7 @@ export interface ModelConfiguration {
 /** Result of looking up a model at the time of a call. */
 export type ModelLookup =
   | { readonly found: 'entry'; readonly entry: ModelEntry }
-  /** No entry. Unknown models are allowed, but only with the safe fields (`validated: false`). */
+  /** No entry. Unknown models are allowed, but only with safe fields (`validated: false`). */
   | { readonly found: 'unlisted' }
   /** This process does not have the configuration; only workers do. */
   | { readonly found: 'not_known_here' }
@@ -248,7 +248,10 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/** Without an entry, allows only fields that every model accepts. Any other would be a guess (architecture: Models). */
+/**
+ * Without an entry, allows only fields that every model accepts. Any other field would be a guess (architecture:
+ * Models).
+ */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];

@@ -6,7 +6,7 @@ export const PACKAGE_VERSION = '0.2.0';
 /** Memo field with the version of this package that started a workflow. */
 export const VERSION_MEMO = 'mediaVersion';
 
-/** Memo of every workflow that this package starts. A replay reads the version from it. */
+/** The memo on every workflow that this package starts. A replay reads the version from it. */
 export const STARTED_BY = { [VERSION_MEMO]: PACKAGE_VERSION } as const;
 
 /**
@@ -66,7 +66,7 @@ export const QUERY = {
   batchState: 'batch_state',
   /** Paid calls that have not been sent yet, and why. Video, image and campaign workflows answer it. */
   waits: 'waits',
-  /** A watcher's state of one video, and its complete state. */
+  /** What a watcher knows about one video, and its complete state. */
   watchState: 'watch_state',
   watchSnapshot: 'watch_snapshot',
 } as const;
@@ -84,7 +84,7 @@ export const SIGNAL = {
   nudge: 'nudge',
 } as const;
 
-/** Names of the Updates. A video workflow has the first three; a campaign has all except `resubmit`. */
+/** Update names. A video workflow has the first three; a campaign has all except `resubmit`. */
 export const UPDATE = {
   adopt: 'adopt',
   declareLost: 'declareLost',
@@ -133,7 +133,7 @@ export function activityQueues(taskQueue: string): {
 }
 
 /**
- * Name of the error for workflow code that cannot be joined with this package's. Only the name crosses the sandbox
+ * Name of the error for workflow code that cannot be bundled with this package's. Only the name crosses the sandbox
  * boundary.
  */
 export const NOT_JOINED = 'WorkflowsNotJoined';
@@ -158,13 +158,13 @@ export function mediaJournalScheduleId(taskQueue: string): string {
  */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
-/** Failure type of a paid activity that refuses to run without a journal. Its details contain the attempt. */
+/** Failure type for a paid activity that refuses to run without a journal. Its details contain the attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 
-/** Failure type of a workflow, an activity or an Update with invalid input. Its message names the field. */
+/** Failure type for a workflow, activity or Update with invalid input. Its message names the field. */
 export const INVALID_INPUT = 'InvalidInput';
 
-/** Failure type of an activity that its retry policy retries. Its details contain the error class. */
+/** Failure type for an activity that its retry policy retries. Its details contain the error class. */
 export const RETRY_LATER = 'MediaRetryLater';
 
 /**
@@ -188,7 +188,7 @@ export const UNSAFE_RETRIES = 'unsafe_retry_policy';
 /** Cause of a `not_sent` answer to a `recordedOnly` create that has no recorded answer. */
 export const NOT_RECORDED = 'not_recorded';
 
-/** Temporal's status of an execution that an operator paused. It continues when it is unpaused. */
+/** Temporal's status for an execution that an operator paused. It continues when it is unpaused. */
 export const PAUSED = 'PAUSED';
 
 /** Whether an execution with this Temporal status is still open. A paused execution still occupies its id. */
@@ -223,16 +223,16 @@ export function searchPairs(facts: SearchFacts): readonly (readonly [name: strin
 }
 
 /**
- * The parts that a worker of task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create,
+ * The parts that a worker on task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create,
  * NAME/poll, NAME/download and NAME/image. `create` includes the activities on NAME, which read the journal and
  * manifests.
  */
 export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
 
-/** A part of a worker. */
+/** One of a worker's parts. */
 export type ServedPart = (typeof SERVED_PARTS)[number];
 
-/** Kinds of activities with a task queue of their own. */
+/** Kinds of activities that have their own task queue. */
 export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
 /** Workflows and activities served, derived from a worker's parts. */

@@ -17,7 +17,7 @@ import { type TaskError, type VideoTask } from './video-task';
 export interface RequestedFacts {
   /** Public model id; null if only the task id was known. */
   readonly model: string | null;
-  /** Requested seconds; null if the request named none, or if only the task id was known. */
+  /** Requested seconds; null if the request did not set them or if only the task id was known. */
   readonly durationSeconds: number | null;
   /** Requested resolution, for example `720p`; null in the same cases. */
   readonly resolution: string | null;
@@ -45,9 +45,11 @@ export interface LastPollError {
   readonly reason?: TaskError;
 }
 
-/** State of a wait at one point in time. */
+/** A snapshot of a wait. */
 export interface WatchFacts {
-  /** The service's last status value, from the create reply until a poll returns a record; null if it sent none. */
+  /**
+   * The last status that the service reported: the create reply's until a poll returns a record. Null if it sent none.
+   */
   readonly lastStatus: string | null;
   /** Only when the service sent a number. */
   readonly progress?: number;
@@ -55,7 +57,7 @@ export interface WatchFacts {
   readonly lastChangeAt: string | null;
   /** ISO 8601. */
   readonly lastPollAt: string | null;
-  /** Polls that the service answered, or that failed in transit. */
+  /** Number of polls that the service answered or that failed in transit. */
   readonly polls: number;
   /** Absent when the last poll returned a record. */
   readonly lastError?: LastPollError;
@@ -79,7 +81,7 @@ export interface CompletedVideo extends WithVideo {
    * references were used.
    */
   readonly warnings: readonly string[];
-  /** The wait at its end. */
+  /** The wait as it ended. */
   readonly watch: WatchFacts;
 }
 
@@ -93,9 +95,9 @@ export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
   /** The service's error, with its kind: moderation, capacity, invalid, quota or unknown. */
   readonly error: TaskError;
-  /** Whether another attempt, under a new creation key, can help. */
+  /** Whether another attempt under a new creation key can help. */
   readonly retryable: boolean;
-  /** The wait at its end. */
+  /** The wait as it ended. */
   readonly watch: WatchFacts;
 }
 
@@ -122,11 +124,11 @@ export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
   /** One sentence for a person. */
   readonly message: string;
-  /** The wait at its end. */
+  /** The wait as it ended. */
   readonly watch: WatchFacts;
 }
 
-/** A paid call with an unknown outcome. It was sent once and is not sent again. */
+/** A paid call with an unknown outcome. It was sent once and will not be sent again. */
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
   /** Identifies the call in `temporal-media unconfirmed`, where a person settles it. */
@@ -146,7 +148,7 @@ export interface Rejected extends WithBilling {
   readonly creationKey: string | null;
   /** A public value from docs/failures.md, such as `quota` or `moderation`. */
   readonly reason: RejectReason;
-  /** One sentence for a person, with what to change. */
+  /** One sentence for a person that says what to change. */
   readonly message: string;
   /** The invalid field of the request, such as `references[1].source`; absent if no field is invalid. */
   readonly field?: string;
@@ -158,11 +160,11 @@ export interface Rejected extends WithBilling {
   readonly error?: TaskError;
   /** ISO 8601: the service asked not to be called before this time. */
   readonly notBefore?: string;
-  /** How many times the request was sent and refused; 0 if it was rejected before it was sent. */
+  /** How many times the request was sent and refused; 0 if it was never sent. */
   readonly sends: number;
 }
 
-/** The caller canceled. The service cannot cancel tasks, so an existing task keeps running and is named here. */
+/** The caller canceled. The service cannot cancel tasks, so an existing task keeps running and is returned here. */
 export interface Cancelled extends WithBilling {
   readonly outcome: 'cancelled';
   /** The task, if the call was accepted; null if no task is known to exist. */
@@ -187,7 +189,7 @@ export interface CompletedImage extends WithBilling {
   readonly outcome: 'completed';
   /** In the order of the service's reply. */
   readonly images: readonly ArtifactRef[];
-  /** Unix time in seconds. */
+  /** When the images were created: Unix time in seconds. */
   readonly created: number | null;
   /**
    * Usually empty. Examples: fewer images than requested, or a model without a configuration entry to validate against.
@@ -202,7 +204,7 @@ export interface ImageResultsLost extends WithBilling {
   readonly creationKey: string;
   /** Null for each lost image. */
   readonly images: readonly (ArtifactRef | null)[];
-  /** Unix time in seconds. */
+  /** When the images were created: Unix time in seconds. */
   readonly created: number | null;
   /** The reason: a public value, such as `storage`. */
   readonly reason: string;
@@ -219,8 +221,8 @@ export interface ImageResultsLost extends WithBilling {
 export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rejected | Cancelled;
 
 /**
- * Builds the outcomes of paid calls from facts, messages and money (architecture: Outcomes). The outcomes of waits are
- * in end-of-wait.
+ * Builds the outcomes of paid calls from facts, messages and money (architecture: Outcomes). See end-of-wait for the
+ * outcomes of waits.
  */
 
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
@@ -292,7 +294,7 @@ function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   return `${start} ${sent}. Money may be owed. Check the service's task records against the evidence.${slow}`;
 }
 
-/** Returns advice for later calls to a slow model. */
+/** Returns the message for a call that ran into its time limit, with advice for later calls to a slow model. */
 function noAnswerInTime({ referenceMode }: CreateEvidence): string {
   const unlessGiven = requestBudgetMs(referenceMode === null ? 'image' : 'video', undefined) / 1000;
   return `The service did not answer within the time limit (requestSeconds in the model's MEDIA_MODELS entry, ${unlessGiven} by default). If the model is slower than that, raise requestSeconds for later calls.`;

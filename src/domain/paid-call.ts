@@ -28,7 +28,7 @@ export interface NamedSender {
   readonly sender?: string;
 }
 
-/** Returns the default name of an activity. */
+/** Returns an activity's default sender name. */
 export function senderName(runId: string | null, activityId: string): string {
   return `${runId ?? ''}/${activityId}`;
 }
@@ -39,18 +39,21 @@ interface PaidInput extends Ancestry, NamedSender {
   /** Credential name, or `name@digest` to require one service address; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
-  /** Sends nothing while the outcome of a call with the same body and another key is unknown. @default false */
+  /** If true, sends nothing while a call with the same body and another key has an unknown outcome. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /** Sends the same request again at a person's request, after the service refused it under this key. @default false */
+  /**
+   * If true, sends the same request again after the service refused it under this key. Only a person may request this.
+   * @default false
+   */
   readonly again?: boolean;
 }
 
 export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
-  /** Returns the recorded answer and sends nothing. For a canceled caller. */
+  /** Returns the recorded answer and sends nothing. Used by a canceled caller. */
   readonly recordedOnly?: true;
   /**
-   * `sendId` of a send with an unknown outcome. An earlier answer allowed repeating it under its idempotency key.
+   * The `sendId` of a send with an unknown outcome that an earlier answer allowed to repeat under its idempotency key.
    */
   readonly sameKey?: string;
 }
@@ -63,14 +66,15 @@ export interface ReconcileCreateInput extends Ancestry {
   readonly creationKey: string;
   readonly account?: string;
   /**
-   * Set if the create compared requests and recognized its own: the fingerprint, or null if it could not be computed.
+   * The request's fingerprint, set if the create compared requests and recognized its own. Null if it could not be
+   * computed.
    */
   readonly fingerprint?: string | null;
   /** Identifies the activity that returned no answer. Only the journal that it used can prove that it sent nothing. */
   readonly trace: SenderTrace;
-  /** The answer to a send that could not be written to the journal. The reconciliation records it. */
+  /** A send's answer that could not be written to the journal. The reconciliation records it. */
   readonly unrecorded?: UnrecordedAnswer;
-  /** Facts to show to a person if the journal has none. */
+  /** Facts to show a person if the journal has none. */
   readonly facts: CallFacts;
   readonly policy?: CreatePolicy;
 }
@@ -84,8 +88,8 @@ export interface GenerateImageInput extends Partial<PaidInput> {
    */
   readonly waits?: true;
   /**
-   * Returns the recorded answer and sends nothing. The value is the ISO 8601 time when the call was scheduled; it is
-   * unknown whether a worker received it.
+   * Returns the recorded answer and sends nothing. The value is the ISO 8601 time when the call was scheduled. Whether
+   * a worker received the call is unknown.
    */
   readonly recordedSince?: string;
 }
@@ -132,7 +136,7 @@ export interface CreateEvidence {
   readonly sendId: string | null;
   /** ISO 8601; null when no intent could be read. */
   readonly intentAt: string | null;
-  /** ISO 8601: latest time at which the request may have been in flight. */
+  /** ISO 8601: the latest time at which the request may still have been in flight. */
   readonly sendWindowEnd: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string | null;
@@ -140,7 +144,7 @@ export interface CreateEvidence {
   readonly httpStatus: number | null;
   /** Allow-listed reply headers, such as a request id. */
   readonly headers: { readonly [name: string]: string };
-  /** Kind of the error in the reply; null when there was none. */
+  /** The error kind in the reply; null when there was none. */
   readonly kind: ErrorKind | null;
   /** The service's own error code; null when there was none. */
   readonly code: string | null;
@@ -159,13 +163,13 @@ export interface CreateEvidence {
 }
 
 interface PaidAnswer {
-  /** Number of the send that the answer is about, from 0; the next number if nothing was sent. */
+  /** Number of the send that the answer is about, from 0. If nothing was sent, the number of the next send. */
   readonly sendAttempt: number;
   /** Whether this activity execution sent a request. */
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** ISO 8601: when the worker gave the answer, by the same clock as the time that the answer contains. */
+  /** ISO 8601: when the worker answered, by the same clock as the answer's other times. */
   readonly givenAt?: string;
   /**
    * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person
@@ -189,9 +193,9 @@ export interface NotSent extends PaidAnswer {
   readonly message: string;
   /** Rejection reason to report once the caller stops waiting. @default `not_sent` */
   readonly reason?: RejectReason;
-  /** The request field that this worker cannot serve. */
+  /** The request field that this worker does not support. */
   readonly field?: string;
-  /** ISO 8601: because of a standing refusal, nothing is sent before this time. */
+  /** ISO 8601: a standing refusal blocks all sends before this time. */
   readonly heldUntil?: string;
 }
 
@@ -200,7 +204,7 @@ export interface RefusedForNow extends PaidAnswer {
   readonly outcome: 'refused_for_now';
   readonly httpStatus: number;
   readonly error: TaskError;
-  /** ISO 8601: never sent again before this time. Null if the service named no time. */
+  /** ISO 8601: the call is never sent again before this time. Null if the service gave no time. */
   readonly notBefore: string | null;
 }
 
@@ -216,9 +220,7 @@ export interface RejectedCall extends PaidAnswer {
   readonly notBefore?: string;
   /** The refusal applies to every call for the account, or for the model, until a person fixes the cause. */
   readonly standing?: StandingScope;
-  /**
-   * ISO 8601: earliest time when one call is retried as a probe for all calls that the refusal holds back.
-   */
+  /** ISO 8601: the earliest time at which one call is retried as a probe for all calls that the refusal holds back. */
   readonly heldUntil?: string;
 }
 
@@ -240,7 +242,7 @@ interface ToReconcile {
   readonly fingerprint?: string | null;
 }
 
-/** The key has a send without an answer: it may be in flight. */
+/** The key has a send without an answer, which may still be in flight. */
 export interface PendingCall extends PaidAnswer, ToReconcile {
   readonly outcome: 'pending';
   readonly unrecorded?: UnrecordedAnswer;
@@ -267,7 +269,7 @@ export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
 export interface CreatedVideo extends PaidAnswer {
   readonly outcome: 'created';
   readonly video: VideoTask;
-  /** The status value of the create reply; it may already be final. */
+  /** The status in the create reply; it may already be final. */
   readonly status: string;
   readonly warnings: readonly string[];
   /** This worker's polling mode for videos whose input does not set one. @default 'own' */
@@ -313,7 +315,10 @@ export interface ResultsLost extends PaidAnswer {
   readonly sealedLinks?: string;
 }
 
-/** An image call without a result so far: it was not sent, or the service refuses the whole account or model. */
+/**
+ * An image call without a result so far, because it was not sent or because the service refuses the whole account or
+ * model.
+ */
 export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =

@@ -1,8 +1,8 @@
 /**
  * The rule of the paid path (failure model: The log). Each namespace and creation key has one append-only log, whose
  * entries record the sends and their outcomes. Senders, reconciliations, decisions and second callers all interpret the
- * log by this rule alone. Pure: test/proof/paid-log runs it on random schedules and checks that every mutation of it
- * fails.
+ * log by this rule alone. It is pure: test/proof/paid-log runs it on random schedules and checks that every mutation of
+ * it fails.
  */
 import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
@@ -22,7 +22,7 @@ export interface KeyState {
   readonly bought: number | null;
   /** The newest send, if it was refused, not sent, or declared lost. */
   readonly refused: number | null;
-  /** Senders that must never send, in any of their attempts. */
+  /** Senders that must not send anything in any of their attempts. */
   readonly fenced: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
 }
 
 /**
- * Whether a send may be repeated under its idempotency key once its outcome is recorded as unknown. An answer that its
+ * Whether a send may be repeated under its idempotency key once its outcome is recorded as unknown. An answer that the
  * first sender receives later is then not conclusive.
  */
 function mayBeRepeated({ sent }: Send): boolean {
@@ -105,8 +105,8 @@ function mayBeRepeated({ sent }: Send): boolean {
 }
 
 /**
- * Applies a decision. It counts only once, while its send has an unknown outcome, even if it is repeated, reapplied by
- * a reset, or made by two people.
+ * Applies a decision. It counts only while its send has an unknown outcome, and only once, even if it is repeated,
+ * reapplied by a reset, or made by two people.
  */
 function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyState {
   const send = state.sends[at];
@@ -194,7 +194,7 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
     return caller.retries !== true || isOvertaken || !mayEnd;
   }
   if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
-  // The run has waited, and meanwhile a person may have fixed the cause of the account-wide or model-wide refusal.
+  // A person may have fixed the cause of an account-wide or model-wide refusal while the run waited.
   return !mayEnd && !(refusal.outcome === 'rejected' && refusal.standing !== undefined);
 }
 

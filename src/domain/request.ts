@@ -180,7 +180,7 @@ export const EDIT_REQUEST_SHAPE = {
   mask: namesOf<MediaSource>(SOURCE_SHAPE),
 } satisfies ShapeOf<ImageEditRequest>;
 
-/** Summarizes a paid call for workflow lists: the values that its price depends on, never its prompt. */
+/** Summarizes a paid call for workflow lists. Includes the values that its price depends on, never its prompt. */
 export function callSummary(request: PaidRequest['request'] | null | undefined): string {
   const { model, durationSeconds, resolution, size, n } = (request ?? {}) as Record<string, unknown>;
   const length = typeof durationSeconds === 'number' ? `${durationSeconds} s` : undefined;

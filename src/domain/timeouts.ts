@@ -8,7 +8,7 @@ import { type ModelEntry } from './model-config';
 export const MAX_REQUEST_SECONDS = 900;
 
 export const CREATE_TIMEOUTS = {
-  /** Total time of the POST, from connect to the last byte of the reply, unless the model's entry sets one. */
+  /** Total time for the POST, from connect to the last byte of the reply, unless the model's entry sets one. */
   httpBudgetMs: 60_000,
   /**
    * Covers the longest `requestSeconds`, because the workflow does not know the model's entry. An attempt that hangs is
@@ -39,7 +39,7 @@ export const RECONCILE_TIMEOUTS = {
 } as const;
 
 export const IMAGE_TIMEOUTS = {
-  /** Total time of the paid request unless the model's entry sets one. Image calls are synchronous and slow. */
+  /** Total time for the paid request unless the model's entry sets one. Image calls are synchronous and slow. */
   httpBudgetMs: 240_000,
   /** Covers the longest `requestSeconds`, as for creates, plus the time to store the results. */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 390_000,
@@ -63,7 +63,7 @@ export const POLL_TIMEOUTS = {
 } as const;
 
 export const WATCH_TIMEOUTS = {
-  /** One attempt to join a video's watcher. Between attempts, the activity waits in the server. */
+  /** Time limit for one attempt to join a video's watcher. Between attempts, the activity waits on the server. */
   startToCloseMs: 10_000,
   /** Servers limit timeouts. After waiting this long for its watcher, the video polls on its own. */
   longestMs: 365 * 24 * 60 * 60_000,
@@ -75,10 +75,13 @@ export const WATCH_TIMEOUTS = {
 } as const;
 
 export const DOWNLOAD_TIMEOUTS = {
-  /** Time limit of one attempt: enough for a large file over a slow connection. */
+  /** Time limit for one attempt: enough for a large file over a slow connection. */
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
-  /** Time limit of all attempts: as long as a create waits for a worker, plus the same time for an unavailable host. */
+  /**
+   * Time limit across all attempts: the time that a create waits for a worker, plus the same again for an unavailable
+   * host.
+   */
   scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 

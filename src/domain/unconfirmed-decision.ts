@@ -18,12 +18,12 @@ import { taskIdCheck } from './video-task';
 /**
  * A person's decision about a paid call with an unknown outcome (failure model: The log).
  * - `adopt`: the call was accepted, and this is its task.
- * - `declareLost`: nothing was accepted. The call is not sent again under this key.
+ * - `declareLost`: nothing was accepted. The call will not be sent again under this key.
  * - `resubmit`: send the call again. The first send may have been accepted, and may cost money too.
  */
 export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 
-/** Input of the workflow `resolveUnconfirmed`. */
+/** Input of the `resolveUnconfirmed` workflow. */
 export interface ResolveUnconfirmedInput {
   /** The id that the workflow was started with, or the key that the caller passed. */
   readonly creationKey: string;
@@ -45,7 +45,7 @@ export interface ResolveUnconfirmedInput {
    */
   readonly by: string;
   /**
-   * Why they decide this way. Stored in the journal. Must not contain a prompt, key or address.
+   * The reason for the decision. Stored in the journal. Must not contain a prompt, key or address.
    * @minLength 1
    * @maxLength 1000
    */
@@ -69,7 +69,7 @@ type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
 
 /**
  * Arguments of the Updates that a person uses to settle the create of a running `generateVideo` workflow. `sendId` is
- * in the evidence that the query `video_state` returns. After a reset, the server reapplies Updates, but their send has
+ * in the evidence that the `video_state` query returns. After a reset, the server reapplies Updates, but their send has
  * already been decided, so they authorize nothing more.
  */
 export interface VideoUpdates {
@@ -135,7 +135,7 @@ export type ResolveUnconfirmedResult =
       readonly answer: CreateVideoAnswer | null;
       /** With `already_decided`: the existing decision about that send, if there is one. */
       readonly stands?: DecisionInForce;
-      /** One sentence for a person, with what to do instead. */
+      /** One sentence for a person that says what to do instead. */
       readonly message: string;
     };
 
@@ -166,7 +166,7 @@ function saying(value: unknown, field: string, what: string, most: number): Vali
   };
 }
 
-/** Input of the workflow `reviewJournal` and the activity `media.reviewJournal`, which return a page of the journal. */
+/** Input of the `reviewJournal` workflow and the `media.reviewJournal` activity, which return a page of the journal. */
 export interface ReviewJournalInput {
   /**
    * `unconfirmed`: calls with an unknown outcome and no decision. `created`: tasks that exist. `decided`: decisions
@@ -268,7 +268,7 @@ export interface ReviewJournalPage {
   readonly created: readonly CreatedEntry[];
   /** Empty unless the input's `list` is `decided`. */
   readonly decided: readonly DecidedEntry[];
-  /** Number of creation keys that were read. */
+  /** Number of creation keys read. */
   readonly scanned: number;
   /** Cursor of the next page; null after the last page. */
   readonly next: string | null;

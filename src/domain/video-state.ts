@@ -5,13 +5,13 @@ import { type ImageOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type VideoTask } from './video-task';
 
-/** A paid call that is waiting to be sent, as the query `waits` reports it for single calls and campaigns. */
+/** A paid call that is waiting to be sent, as the `waits` query reports it for single calls and campaigns. */
 export interface CallWait {
   /** Why it is waiting, and since when if known, in sentences for a person. */
   readonly why: string;
   /** When it is next attempted: milliseconds since the Unix epoch, in workflow time. */
   readonly until: number;
-  /** Reason to reject it with at its start limit, if a person has to fix something; null if not. */
+  /** The rejection reason to use at its start limit if a person has to fix something, or null. */
   readonly reason: RejectReason | null;
   /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
@@ -27,21 +27,21 @@ export function callWait(
 }
 
 /**
- * Result of the query `video_state`: the video's current state. Contains no prompt, API key or address. Times are ISO
+ * Result of the `video_state` query: the video's current state. Contains no prompt, API key or address. Times are ISO
  * 8601 in workflow time.
  */
 export interface VideoState {
   /** `waiting_to_create`: nothing is sent before `nextCreateAt`. `unconfirmed`: a person has to decide. */
   readonly phase: 'creating' | 'waiting_to_create' | 'unconfirmed' | 'watching' | 'downloading' | 'done';
-  /** Null for a task that is awaited by its id. */
+  /** Null for a task that is awaited by id. */
   readonly creationKey: string | null;
-  /** Set before `video` if the task is awaited by its id. */
+  /** Set before `video` if the task is awaited by id. */
   readonly taskId: string | null;
   /** Null before the task exists or is known. */
   readonly video: VideoTask | null;
   /**
    * Estimate from the price rule, set when the task was created. Null before that, without a rule, and for a task that
-   * is awaited by its id.
+   * is awaited by id.
    */
   readonly estimate: Money | null;
   /** Null before the task exists. */
@@ -54,7 +54,7 @@ export interface VideoState {
   readonly waitingFor: string | null;
   /** How many times the create was sent. */
   readonly sends: number;
-  /** Only in the phase `unconfirmed`: evidence about the create that a person has to settle. */
+  /** Only in the `unconfirmed` phase: evidence about the create that a person has to settle. */
   readonly evidence?: CreateEvidence;
   /** Null before the wait begins. */
   readonly watch: WatchFacts | null;
@@ -67,13 +67,13 @@ export interface VideoState {
   readonly lastChangeAt: string | null;
   /** ISO 8601. */
   readonly lastPollAt: string | null;
-  /** Polls that the service answered, or that failed in transit. */
+  /** Number of polls that the service answered or that failed in transit. */
   readonly polls: number;
-  /** 200 if the last poll returned a record, or else the error's status; null without an answer. */
+  /** 200 if the last poll returned a record, otherwise the error's status; null without an answer. */
   readonly lastHttpStatus: number | null;
   /** Consecutive polls without a record. A tick that no worker ran does not count; `watch.lastError` reports it. */
   readonly consecutiveErrors: number;
-  /** How it ended; null while it is open. */
+  /** How the video ended; null while its workflow is running. */
   readonly outcome: string | null;
 }
 
@@ -90,7 +90,7 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
 };
 
 /**
- * Returns a video workflow's details panel for the UI, with the facts from the query `video_state` as Markdown
+ * Returns a video workflow's details panel for the UI, with the facts from the `video_state` query as Markdown
  * (architecture: Wait).
  */
 export function videoDetails(state: VideoState): string {

@@ -13,7 +13,7 @@ import {
   text,
 } from './shape';
 
-/** Longest task id that is accepted, in characters (failure model: row 33). */
+/** Maximum length of a task id, in characters (failure model: row 33). */
 export const MAX_TASK_ID_LENGTH = 512;
 
 /**
@@ -30,8 +30,8 @@ export const taskIdCheck: Check<string> = must(
 );
 
 /**
- * How often a model family is polled (contract 8): every 3-5 s in general, about every 10 s for a third family, and
- * every 10-15 s for the slow one.
+ * How often a model family is polled (contract 8): every 3-5 s for most, about every 10 s for a third family, and every
+ * 10-15 s for the slow one.
  */
 export interface PollingProfile {
   /** Shortest time between two polls of one task, jitter included, in seconds. */
@@ -66,31 +66,29 @@ export type PollingMode = 'own' | 'shared';
 /** The general family of contract section 8: 4 s, with one second of jitter in either direction. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 
-/**
- * Returns the key of a band. Tasks with the same account and band share a timer and an activity (architecture: Wait).
- */
+/** Returns a band's key. Tasks with the same account and band share a timer and an activity (architecture: Wait). */
 export function bandKey(profile: PollingProfile): string {
   return `${profile.minSeconds}-${profile.maxSeconds}`;
 }
 
 /**
- * Facts recorded right after the create reply, used by every later poll, download and outcome. If only the task's id
- * was known when it was adopted, the other facts are null and `source` is `'unknown'`.
+ * Facts recorded right after the create reply, used by every later poll, download and outcome. If the task was adopted
+ * by its id alone, the other facts are null and `source` is `'unknown'`.
  */
 export interface VideoTask {
   /** Opaque id from the create reply. A later record never replaces it. */
   readonly taskId: string;
   /** Public model id. */
   readonly model: string | null;
-  /** Requested seconds; null if the request named none. */
+  /** Requested seconds; null if the request did not set them. */
   readonly durationSeconds: number | null;
-  /** Requested resolution; null if the request named none. */
+  /** Requested resolution; null if the request did not set it. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts such as `image:2+audio:1`. */
   readonly referenceMode: string | null;
   /** Credential name + `@` + the first 8 hex digits of the SHA-256 of the normalized base address. */
   readonly account: string;
-  /** How often it is polled. */
+  /** How often the task is polled. */
   readonly polling: PollingProfile;
   /** ISO 8601: when the reply was read. */
   readonly createdAt: string | null;
@@ -98,7 +96,7 @@ export interface VideoTask {
   readonly source: 'create_reply' | 'journal' | 'unknown';
 }
 
-/** Longest fact, in characters. A search attribute cannot contain a longer one. */
+/** Maximum length of a fact, in characters. A search attribute cannot contain a longer one. */
 const MAX_FACT = 2_000;
 
 const VIDEO_TASK = {
@@ -115,7 +113,7 @@ const VIDEO_TASK = {
 
 export const videoTaskCheck: Check<VideoTask> = messageOf(VIDEO_TASK);
 
-/** Checks a stored task that a possibly untyped caller passes back: its id, and whichever other facts are present. */
+/** Checks a stored task that a caller, possibly untyped, passes back: its id and any other facts that are present. */
 export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>({
   ...partialOf<VideoTask>(VIDEO_TASK),
   taskId: taskIdCheck,

@@ -17,16 +17,16 @@ export interface WatchState {
   /** When the caller's `waitFor` ends. */
   readonly deadlineAt: number;
   /**
-   * When the execution expires, minus the time for a last poll; null if it never expires (architecture: Wait).
+   * When the execution expires, minus the time needed for a last poll; null if it never expires (architecture: Wait).
    */
   readonly hardEndAt: number | null;
   /** When the next poll is due. */
   readonly dueAt: number;
-  /** Never polled before this time, which Retry-After sets; 0 if the service set none. */
+  /** The task is never polled before this time, which Retry-After sets; 0 if the service sent no Retry-After. */
   readonly notBefore: number;
   /** Digest of the last record received; `''` before the first record. */
   readonly seen: string;
-  /** The service's last status value; null before the first record, or if the service sent none. */
+  /** The last status that the service reported; null before the first record, or if the service sent none. */
   readonly lastStatus: string | null;
   /** When the result of a completed task expires at the service, according to its record. */
   readonly expiresAt: string | null;
@@ -36,7 +36,7 @@ export interface WatchState {
   readonly lastChangeAt: number | null;
   /** Time of the last poll; null before the first poll. */
   readonly lastPollAt: number | null;
-  /** Polls that the service answered, or that failed in transit. */
+  /** Number of polls that the service answered or that failed in transit. */
   readonly polls: number;
   /** Number of consecutive polls that returned no record. */
   readonly errors: number;
@@ -126,7 +126,7 @@ export function beginWatch(begin: BeginWatch): WatchState {
   };
 }
 
-/** Handles a record that is new or has changed. Its GET was sent in this tick or earlier. */
+/** Handles a record that is new or has changed. The GET was sent in this tick or an earlier one. */
 export function onRecord(
   state: WatchState,
   record: PolledRecord,
@@ -167,9 +167,9 @@ function missedBefore(state: WatchState, askedAt: number, tickAt: number): numbe
 export type PollFailure = Omit<Extract<PollAnswer, { error: unknown }>, 'index'>;
 
 /**
- * Handles a poll that returned no record. It was sent in the tick that started at `at`, or earlier. `minIntervalMs` is
- * the band's shortest interval, and `random` is in [0, 1). Retry-After counts from the reply, which arrived by
- * `answeredAt`.
+ * Handles a poll that returned no record. The poll was sent in the tick that started at `at`, or earlier.
+ * `minIntervalMs` is the band's shortest interval, and `random` is in [0, 1). Retry-After counts from the reply, which
+ * arrived by `answeredAt`.
  */
 export function onPollError(
   state: WatchState,

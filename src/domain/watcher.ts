@@ -16,12 +16,12 @@ import { bandKey, type VideoTask } from './video-task';
 import { type WatchState, watchStateCheck } from './watch-state';
 
 /**
- * Messages between videos with shared polling and the workflow `watchVideos`, their watcher (architecture: Wait).
+ * Messages between videos with shared polling and their watcher, a `watchVideos` workflow (architecture: Wait).
  *
  * @module
  */
 
-/** A video's open activity `media.watchVideo`. Completing it returns the end of the watch to the video. */
+/** A video's open `media.watchVideo` activity. Completing it returns the end of the watch to the video. */
 export interface Waiter {
   readonly workflowId: string;
   readonly runId: string;
@@ -71,7 +71,7 @@ export interface WatchVideosInput {
   /** Task queue of `media.pollVideos`. */
   readonly pollQueue: string;
   readonly slow?: SlowPolling;
-  /** State of an earlier run. Only continue-as-new sets it. */
+  /** State from an earlier run. Only continue-as-new sets it. */
   readonly carried?: WatchSnapshot;
   /** Number of history events at which a run continues as new. @default 3000 */
   readonly eventsPerRun?: number;
@@ -80,16 +80,16 @@ export interface WatchVideosInput {
 /** Everything that a watcher stores and passes to its next run. */
 export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
-  /** Results that may not have reached their videos. */
+  /** Results that may not have reached their videos yet. */
   readonly untold: readonly WatchResult[];
 }
 
-/** Result of the query `watch_snapshot`, which is enough to continue in another run. */
+/** Result of the `watch_snapshot` query, which is enough to continue in another run. */
 export interface WatcherContents extends WatchSnapshot {
   readonly input: WatchVideosInput;
 }
 
-/** Result of the query `watch_state` for one video; null if the watcher does not have it. */
+/** Result of the `watch_state` query for one video; null if the watcher does not have it. */
 export interface WatchedState {
   readonly state: WatchState;
   /** Workflow time in milliseconds. */
@@ -110,8 +110,8 @@ export interface WatchVideoInput {
 }
 
 /**
- * Number of watchers per account and band. A video first tries one of the first few, and if that one is full, one of
- * the many. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers while
+ * Number of watchers per account and band. A video first tries one of the `FEW` and, if that watcher is full, one of
+ * the `MANY`. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers while
  * they suffice.
  */
 const FEW = 2;

@@ -25,8 +25,8 @@ import { type PollingMode, storedTaskCheck, type VideoTask } from './video-task'
 import { type WatchState } from './watch-state';
 
 /**
- * Task queues of the activities. Each defaults to the activity queue that a media worker serves for the workflow's own
- * queue: `<queue>/create` and so on.
+ * The activities' task queues. Each defaults to the queue that a media worker serves for the workflow's own queue:
+ * `<queue>/create` and so on.
  */
 export interface MediaQueues {
   /** For creates, reconciliations and campaign books. @default `<queue>/create` */
@@ -41,7 +41,7 @@ export interface MediaQueues {
 
 /** How long and how often a task is polled (architecture: Wait). */
 export interface WaitOptions {
-  /** How long to wait for the video. Can be days. @default '15 minutes' */
+  /** How long to wait for the video; can be days. @default '15 minutes' */
   readonly waitFor?: DurationInput;
   /** Once the wait has lasted `after`, polls only every `interval`. @default off */
   readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
@@ -57,7 +57,7 @@ export interface WaitOptions {
 interface VideoWorkflowOptions extends WaitOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
-  /** Task queues of the activities. @default derived from the workflow's own queue */
+  /** The activities' task queues. @default derived from the workflow's own queue */
   readonly queues?: MediaQueues;
   /** Whether the sidecar file contains the prompt. @default 'omit' */
   readonly sidecarPrompt?: 'include' | 'omit';
@@ -81,24 +81,24 @@ interface PaidWorkflowOptions {
    * @default false
    */
   readonly again?: boolean;
-  /** Task queues of the activities. @default derived from the workflow's own queue */
+  /** The activities' task queues. @default derived from the workflow's own queue */
   readonly queues?: MediaQueues;
 }
 
-/** Input of the workflow `generateVideo`. */
+/** Input of the `generateVideo` workflow. */
 export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOptions {
   /** The video to create. An invalid request ends with the outcome `rejected` and is not sent. */
   readonly request: VideoRequest;
   /**
    * What to do if it is unknown whether the create was accepted. `end` returns `unconfirmed`. `wait` keeps the workflow
-   * open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
+   * open until a person decides with the `adopt`, `declareLost` or `resubmit` Update. @default 'end'
    */
   readonly onUnconfirmed?: 'end' | 'wait';
-  /** State of an earlier run of this workflow. Only continue-as-new sets it. @hidden */
+  /** State from an earlier run of this workflow. Only continue-as-new sets it. @hidden */
   readonly carried?: CarriedVideo;
 }
 
-/** Input of the workflow `awaitVideo`, which polls and downloads but never creates. */
+/** Input of the `awaitVideo` workflow, which polls and downloads but never creates. */
 export interface AwaitVideoInput extends VideoWorkflowOptions {
   /** The `video` of a `still_running` outcome, or only the task id. */
   readonly video: VideoTask | { readonly taskId: string };
@@ -111,7 +111,7 @@ export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
   | CarriedWait;
 
-/** The wait for a task, and the create that it started with. */
+/** A wait for a task, and the create that it began with. */
 export interface CarriedWait extends WaitOrigin {
   readonly v: 1;
   readonly phase: 'watching';
@@ -122,13 +122,13 @@ export interface CarriedWait extends WaitOrigin {
   readonly shared?: true;
 }
 
-/** Input of the workflow `generateImage`. */
+/** Input of the `generateImage` workflow. */
 export interface GenerateImageWorkflowInput extends PaidWorkflowOptions {
   /** The images to generate. An invalid request ends with the outcome `rejected` and is not sent. */
   readonly request: ImageGenerationRequest;
 }
 
-/** Input of the workflow `editImage`. */
+/** Input of the `editImage` workflow. */
 export interface EditImageWorkflowInput extends PaidWorkflowOptions {
   /** The images to edit and the prompt. */
   readonly request: ImageEditRequest;
@@ -168,7 +168,10 @@ const VIDEO_WORKFLOW = {
   sidecarPrompt: optional(oneOf('include', 'omit')),
 } satisfies ShapeOf<VideoWorkflowOptions>;
 
-/** Fields of all paid calls. The activity checks a request's contents, and {@link givenKeyIssue} checks the key. */
+/**
+ * Fields that all paid calls have. The activity checks the request's contents, and {@link givenKeyIssue} checks the
+ * key.
+ */
 const PAID = {
   request: requestCheck,
   account,

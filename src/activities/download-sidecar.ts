@@ -31,7 +31,7 @@ export interface VideoSidecar {
   readonly prompt?: string;
 }
 
-/** Times of a download, ISO 8601. */
+/** When a download was scheduled, started and finished, ISO 8601. */
 export interface DownloadTimings {
   readonly scheduledAt: string;
   readonly startedAt: string;

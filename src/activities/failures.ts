@@ -169,7 +169,7 @@ export async function redactorsOf(accounts: AccountRegistry): Promise<readonly R
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Returns a function that removes known keys, signed URLs, and anything in the same form from a text. */
+/** Returns a function that removes known keys, signed URLs, and anything in the same form from text. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

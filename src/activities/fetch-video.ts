@@ -29,7 +29,7 @@ export interface DownloadTry {
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** According to the clock `now`. */
+  /** According to the `now` clock. */
   readonly endsAt: number;
   /** The server's time, in milliseconds since the Unix epoch. */
   readonly serverTime: () => number;

@@ -114,9 +114,9 @@ export async function callForImages(
 }
 
 /**
- * Whether the call waits: nothing was recorded, or a person must fix the cause of a standing refusal. Such a wait is
- * limited by time, not by the number of attempts. A call also waits if its batch is closed, because another batch gets
- * the row.
+ * Whether the call waits, because nothing was recorded or because a person must fix the cause of a standing refusal.
+ * Such a wait is limited by time, not by the number of attempts. A call also waits if its batch is closed, because
+ * another batch gets the row.
  */
 function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;

@@ -105,7 +105,7 @@ export class OpenPolls {
     return { askedAt: owed.askedAt, reply: aged(owed.reply, age) };
   }
 
-  /** Whether a kept answer ends the watch of its task. */
+  /** Whether a kept answer ends its task's watch. */
   keepsFinal(task: string): boolean {
     const reply = this.kept.get(task)?.reply;
     return reply !== undefined && 'record' in reply && isFinal(reply.record);

@@ -54,7 +54,7 @@ export interface GatedCall {
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object for as long as the account's key is unchanged. A refusal for another key no longer counts. */
+  /** The same object while the account's key is unchanged. A refusal for another key no longer counts. */
   readonly key: object;
 }
 
@@ -124,7 +124,8 @@ const LISTEN_MS = 2_000;
  */
 const DOUBT_MS = 5_000;
 /**
- * Number of refusals after which a call is final if the account has accepted others, even if none was accepted since.
+ * Number of refusals after which a call is final if the account has accepted others, even if it has accepted none
+ * since.
  */
 const OWN_REFUSALS = 5;
 /** Number of doubtful calls that leads to the longest wait for the next probe. */
@@ -248,7 +249,7 @@ export class RefusalGate {
     answer: Answer,
   ): Answer {
     const [account, model] = circuits as [Circuit, Circuit];
-    // A call that never arrived, or whose outcome is unknown, shows nothing.
+    // A call that never arrived, or whose outcome is unknown, proves nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
@@ -261,7 +262,7 @@ export class RefusalGate {
     }
     const circuit = refused.standing === 'account' ? account : model;
     if (this.isOwn(circuit, call, refused, now)) {
-      // This shows nothing about the account, so the next call probes.
+      // This says nothing about the account, so the next call probes.
       circuit.probeAt = now;
       return ofItsOwn(refused) as Answer;
     }

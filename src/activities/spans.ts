@@ -135,7 +135,7 @@ function statusOf(reply: object): SpanAttributes {
     : {};
 }
 
-/** Values of a span: never a prompt, a key, a signed URL or the service's text. */
+/** A span's attributes. They never contain a prompt, a key, a signed URL or the service's text. */
 export interface SpanAttributes {
   readonly [name: string]: string | number | boolean;
 }

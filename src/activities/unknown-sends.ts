@@ -208,8 +208,8 @@ interface RepeatedSend {
 }
 
 /**
- * Sends the call again under its key (failure model: The log), using its own intent. This is a single purchase, as long
- * as the service honors the key. Returns the purchase, or that the call is still unconfirmed, but never a refusal.
+ * Sends the call again under its key (failure model: The log), using its own intent. This is a single purchase if the
+ * service honors the key. Returns the purchase, or that the call is still unconfirmed, but never a refusal.
  */
 export async function sendSameKey(
   journal: CreateJournal,

@@ -43,8 +43,9 @@ import { reported, reportIfMistake } from './failures';
 const PERMISSION_DENIED = 7;
 
 /**
- * Joins the video to its watcher, then fails deliberately. Until its next attempt, the activity waits in the server,
- * where the watcher completes it (ADR 26). An attempt is short, so one that dies with its worker is soon repeated.
+ * Joins the video to its watcher, then fails deliberately. Until its next attempt, the activity waits on the server,
+ * where the watcher completes it (ADR 26). Attempts are short, so an attempt that dies with its worker is soon
+ * repeated.
  */
 export function createWatchVideo(
   recovery: { begin(client: Client, taskQueue: string): void },

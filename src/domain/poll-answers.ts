@@ -35,7 +35,7 @@ export interface PollSpread {
 
 /** The part of the service's record that workflow code receives. It never contains a URL (architecture: Wait). */
 export interface PolledRecord {
-  /** The service's status value, in lower case. */
+  /** The status that the service reported, in lowercase. */
   readonly status: string;
   readonly phase: TaskPhase;
   /** Present only if the record contains a finite number from 0 to 100. */
@@ -47,7 +47,7 @@ export interface PolledRecord {
   readonly expiresAt?: string;
 }
 
-/** Meaning of a status value. An `unknown` status is reported, but it is not final. */
+/** What a status means. An `unknown` status is reported, but it is not final. */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
 /** Whether the record's phase is final, so no later record can change it. */

@@ -113,13 +113,13 @@ function timeLeft(): number | null {
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/** The Update `adopt`: the unconfirmed create made this task. The workflow waits for the task and buys nothing. */
+/** The `adopt` Update: the unconfirmed create made this task. The workflow waits for the task and buys nothing. */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
-/** The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. */
+/** The `declareLost` Update: a person found that nothing was accepted. Nothing will be sent again under this key. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
   UPDATE.declareLost,
 );
-/** The Update `resubmit`: sends the create again. If the first create was in fact accepted, this buys a second time. */
+/** The `resubmit` Update: sends the create again. If the first create was in fact accepted, this buys a second time. */
 export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit']]>(
   UPDATE.resubmit,
 );

@@ -47,8 +47,8 @@ export function requireInput(input: unknown, shape: Shape): void {
 }
 
 /**
- * Query of every workflow that buys. Only a worker's process knows why it rejects calls, and its answers contain the
- * reason.
+ * A query that every paid workflow answers. Only a worker's process knows why it rejects calls, and its answers contain
+ * the reason.
  */
 export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);
 

@@ -37,7 +37,7 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
 }
 
 /**
- * The query `video_state`: a video workflow's current state. Answered while the workflow runs, and afterwards from its
+ * The `video_state` query: a video workflow's current state. Answered while the workflow runs, and afterwards from its
  * history.
  */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
@@ -58,7 +58,7 @@ interface Facts extends Pick<
 }
 
 /**
- * The state behind the query `video_state`, the UI's details panel and the search attributes. The workflow updates it
+ * The state behind the `video_state` query, the UI's details panel and the search attributes. The workflow updates it
  * while it runs. The query and the panel issue no commands, so histories replay whatever they show. Search attributes
  * issue one command per change, but only in workflows that were started with some.
  */

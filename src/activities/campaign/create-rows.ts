@@ -19,10 +19,10 @@ import { caller, type Caller, type PaidDeps, refuseUnsafeRetries } from '../paid
 import { type Sender, withSender, withSenders } from '../sender';
 import { type PageReader, READS_AT_ONCE, withoutPage } from './open-page';
 
-/** Maximum rows per activity: they share its start-to-close timeout and its worker. */
+/** Maximum number of rows per activity. They share its start-to-close timeout and its worker. */
 const MAX_GROUP = 25;
 
-/** Maximum rows when nothing is sent. Losing the worker is then harmless. */
+/** Maximum number of rows when nothing is sent. Losing the worker is then harmless. */
 const MAX_LOOKUPS = 500;
 
 /**

@@ -128,7 +128,7 @@ export interface PageReader {
 
 /** Maximum characters of all pages in memory: several hundred pages with short prompts, or dozens with long ones. */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
-/** Maximum plan indexes in memory. The index of a plan with a million rows takes about 1.5 MB. */
+/** Maximum number of plan indexes in memory. The index of a plan with a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;
 
 /** Reads plan pages and caches recent ones, because every batch reads its pages again. */
@@ -248,8 +248,7 @@ export async function isFirstText(
 export const READS_AT_ONCE = 16;
 
 /**
- * Runs {@link startedBefore} for the rows that are needed. The result is indexed by position and empty for the other
- * rows.
+ * Runs {@link startedBefore} for the rows that need it. The result is indexed by position and empty for the other rows.
  */
 async function startedOfRows(
   journal: CreateJournal,

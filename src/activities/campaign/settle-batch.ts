@@ -23,7 +23,7 @@ import { timeLeft } from '../send-window';
 import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
 import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
 
-// Exported for callers that read a campaign's rows: it knows which of a row's lines counts.
+// Exported for callers that read a campaign's rows. It picks the line that counts for each row.
 export { latestResults as campaignRows } from '../../manifest/result-lines';
 
 /**

@@ -43,7 +43,7 @@ export interface BatchSettings {
   readonly policy?: CreatePolicy;
 }
 
-/** Input of the workflow `campaignBatch`. Only `runCampaign` starts it. */
+/** Input of the `campaignBatch` workflow. Only `runCampaign` starts it. */
 export interface BatchInput {
   readonly campaign: string;
   /** First run id of the campaign. Reports go to that campaign, not to a later workflow with the same id. */
@@ -103,7 +103,7 @@ export interface BatchReport {
   readonly limits: LimitShares;
 }
 
-/** Result of the workflow `campaignBatch`. */
+/** Result of the `campaignBatch` workflow. */
 export interface BatchResult {
   readonly report: BatchReport;
   /** Run id of the workflow. After a reset, another run of the same batch counts its own money. */

@@ -239,9 +239,9 @@ export interface SkippedRound {
 }
 
 /**
- * Whether to resume skipped rows because money has become free. They are resumed as long as the cheapest one is
- * affordable and each round buys some. Amounts are in micro-units. `free` is null without a budget, and `cheapest` is
- * null if no row was skipped.
+ * Whether to resume skipped rows because money has become free. They are resumed while the cheapest one is affordable
+ * and each round buys some. Amounts are in micro-units. `free` is null without a budget, and `cheapest` is null if no
+ * row was skipped.
  */
 export function resumesSkipped(
   skipped: number,

@@ -8,7 +8,7 @@ import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSe
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
 /**
- * Result of the query `campaign_state`, available during the run and while the history is retained. Times are ISO 8601.
+ * Result of the `campaign_state` query, available during the run and while the history is retained. Times are ISO 8601.
  */
 export interface CampaignState {
   /** The campaign's id, which is its workflow id. */
@@ -50,7 +50,7 @@ export interface CampaignState {
   readonly notes: readonly string[];
 }
 
-/** Result of the query `batch_state`. Batches also report it to the campaign periodically. */
+/** Result of the `batch_state` query. Batches also report it to the campaign periodically. */
 export interface BatchState {
   /** The rows that have been in progress the longest. */
   readonly active: readonly ActiveRow[];
@@ -72,7 +72,7 @@ export interface BudgetState {
 
 export const SHOWN_ROWS = 5;
 
-/** State of one batch of a campaign. */
+/** A batch's state, as its campaign reports it. */
 export interface BatchView {
   /** Number of the batch, from 0. */
   readonly batch: number;
@@ -119,8 +119,8 @@ export interface CampaignUpdates {
   /** A row's create with an unknown outcome was accepted, and this is its task. */
   readonly adopt: CampaignUpdates['declareLost'] & { readonly taskId: string };
   /**
-   * A row's create with an unknown outcome was not accepted. The row ends with the outcome `rejected`, and is not sent
-   * again under this key.
+   * A row's create with an unknown outcome was not accepted. The row ends with the outcome `rejected`, and will not be
+   * sent again under this key.
    */
   readonly declareLost: {
     /** Key of the row, as in the results. */

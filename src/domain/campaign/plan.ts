@@ -32,7 +32,7 @@ export interface ManifestSource {
   readonly format?: 'csv' | 'jsonl';
 }
 
-/** Input of the workflow `runCampaign`. The workflow id is the campaign's id. */
+/** Input of the `runCampaign` workflow. The workflow id is the campaign's id. */
 export interface CampaignInput {
   /** The rows: CSV or JSON lines. */
   readonly manifest: ManifestSource;
@@ -87,7 +87,7 @@ export interface CampaignInput {
    * `media.campaigns.results`.
    */
   readonly previous?: ResultsRef;
-  /** State of an earlier run of this workflow. Only continue-as-new sets it. @hidden */
+  /** State from an earlier run of this workflow. Only continue-as-new sets it. @hidden */
   readonly carried?: unknown;
 }
 

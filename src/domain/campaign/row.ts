@@ -140,7 +140,7 @@ export interface CampaignRowResult {
   readonly polls: number;
 }
 
-/** Returns the key of a row without an `id`: its content hash, and its index among rows with the same content. */
+/** Returns the key for a row without an `id`: its content hash, and its index among rows with the same content. */
 export function contentKey(content: string, occurrence: number): string {
   return `${content.slice(0, 20)}.${occurrence}`;
 }
@@ -198,7 +198,7 @@ export function needingPerson(counts: { readonly [outcome: string]: number }): n
   );
 }
 
-/** The fields of a row's result that show why it was not completed. */
+/** The fields in a row's result that show why it was not completed. */
 export interface RowFailure {
   readonly outcome: string;
   readonly reason?: string | null | undefined;

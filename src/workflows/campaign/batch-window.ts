@@ -67,7 +67,7 @@ function openBatch(batch: number, rows: readonly RowSet[], now: number): OpenBat
   };
 }
 
-/** Rows in flight, or soon to be, by the last report. Rows waiting for money leave their slots to others. */
+/** Rows in flight, or soon to be, according to the last report. Rows waiting for money leave their slots to others. */
 function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;

@@ -62,7 +62,7 @@ export class BatchWork {
     this.alarm = new Alarm(wake);
   }
 
-  /** Replaces the orders, if these are newer. */
+  /** Replaces the orders if these are newer. */
   order(orders: BatchOrders): void {
     if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
@@ -113,7 +113,7 @@ export class BatchWork {
   }
 
   mayBuy(): boolean {
-    // After the stop order `budget`, only rows that were already bought continue. All others have ended.
+    // After a `budget` stop order, only rows that were already bought continue. All others have ended.
     const { paused, stop } = this.orders;
     return !paused && stop !== 'cancel' && !this.isLeaving();
   }
@@ -198,7 +198,7 @@ export class BatchWork {
 class BatchBudget {
   /** Creation keys of attempts that cost nothing even though the journal records them as bought. */
   readonly free = new Set<string>();
-  /** Total that its rows have taken. */
+  /** The total amount that its rows have taken. */
   taken = 0;
   /** Smallest estimate that recently did not fit. */
   private lacked = 0;

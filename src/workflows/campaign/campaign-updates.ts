@@ -12,28 +12,28 @@ import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';
 
-/** The Update `pause`: starts no more rows. Rows that were already sent continue. */
+/** The `pause` Update: starts no more rows. Rows that were already sent continue. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
-/** The Update `resume`: ends a pause. */
+/** The `resume` Update: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
-/** The Update `cancel`: ends the campaign in an orderly way. Rows that were not sent end with outcome `cancelled`. */
+/** The `cancel` Update: ends the campaign in an orderly way. Rows that were not sent end with outcome `cancelled`. */
 export const cancelUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.cancel);
-/** The Update `setConcurrency`: changes how many rows are in progress at the same time. */
+/** The `setConcurrency` Update: changes how many rows are in progress at the same time. */
 export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setConcurrency']]>(
   UPDATE.setConcurrency,
 );
-/** The Update `raiseBudget`: raises the campaign's spending limit. */
+/** The `raiseBudget` Update: raises the campaign's spending limit. */
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
 );
-/** The Update `resumeRows`: retries or resumes this run's rows that ended without success. */
+/** The `resumeRows` Update: retries or resumes this run's rows that ended without success. */
 export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
   UPDATE.resumeRows,
 );
-/** The Update `adopt`: assigns this task to a row that was set aside. The row waits for the task and buys nothing. */
+/** The `adopt` Update: assigns this task to a row that was set aside. The row waits for the task and buys nothing. */
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
 /**
- * The Update `declareLost`: a person found that nothing was accepted for a row that was set aside. Nothing is sent
+ * The `declareLost` Update: a person found that nothing was accepted for a row that was set aside. Nothing will be sent
  * again under its key.
  */
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(

@@ -77,7 +77,7 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
   };
 }
 
-/** Returns why rows are not being sent, each reason only once. Answers the query `waits`. */
+/** Returns why rows are not being sent, each reason only once. Answers the `waits` query. */
 function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
   const waits = [books.held, ...window.all().map(({ report }) => report?.held ?? null)];
   return [...new Map(waits.flatMap((held) => (held === null ? [] : [[held.why, held] as const]))).values()];
@@ -102,7 +102,7 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** The query `campaign_state`: a campaign's counts, its budget, and its rows in progress. */
+/** The `campaign_state` query: a campaign's counts, its budget, and its rows in progress. */
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
 

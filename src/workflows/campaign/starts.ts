@@ -12,11 +12,14 @@ import { type Watches } from './watches';
 /** If fewer creates than this are ready, they wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */
 const MIN_GROUP = 10;
 const GROUP_WAIT_MS = 2_000;
-/** Rows in a batch per open group: enough for 150 creates per second, with few waiting at a cancellation. */
+/**
+ * Number of a batch's rows per open group. This is enough for 150 creates per second and leaves few waiting at a
+ * cancellation.
+ */
 const ROWS_PER_GROUP = 300;
 /**
- * Under a rate limit, the open creates cover this many milliseconds: enough to use the limit, with few waiting at a
- * cancellation.
+ * Under a rate limit, the open creates cover this many milliseconds. This is enough to use the full limit and leaves
+ * few waiting at a cancellation.
  */
 const CAPPED_MS = 2_000;
 

@@ -23,7 +23,7 @@ describe('the binding of the journal', () => {
     expect(seen(checkBinding(null, side({ journal: null }), 'q'))).toEqual(['ok']);
     expect(seen(checkBinding(queueBinding, side(), 'q'))).toEqual(['ok']);
     for (const [other, words] of [
-      [{ journal: { ...own('b'), isSetBack: false } }, 'another journal'],
+      [{ journal: { ...own('b'), isSetBack: false } }, 'a different journal'],
       [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
       [{ journal: { ...own('a'), isSetBack: true } }, 'an older copy'],
       [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],

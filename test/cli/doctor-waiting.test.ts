@@ -77,14 +77,14 @@ describe('what doctor says of calls that wait', () => {
       });
       const waits = await eventually('an image that waits', async () => {
         const { stdout } = await runCli(['status', image.workflowId], stack.env);
-        return /Note: .*waits/.test(stdout) && stdout;
+        return /Note: .*rejected calls/.test(stdout) && stdout;
       });
       expect(waits).toMatch(
         /Since 20.* has rejected calls from the account default@.*HTTP 402.*next check is at 20/,
       );
       const both = await runDoctor(stack.env);
       expect(both.checks['waiting']?.message).toMatch(
-        /^2 of the 2 newest .*Since 20.*no quota or balance.*the next at 20/,
+        /^2 of the 2 newest .*Since 20.*no quota or balance.*next check is at 20/,
       );
       expect(both.error?.hint).toMatch(/balance/);
       const call = stack.server.client.workflow.getHandle(image.workflowId);

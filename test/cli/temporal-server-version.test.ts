@@ -2,9 +2,9 @@ import { lackingIn, lacksOfServer } from '../../src/worker/temporal-server-versi
 
 describe('what a Temporal server lacks', () => {
   test.each([
-    ['1.24.3', [/^Updates/, /^priorities/, /^pausing/, /^fairness/]],
-    ['v1.27.1', [/^priorities/, /^pausing/, /^fairness/]],
-    ['1.28.2', [/^fairness/]],
+    ['1.24.3', [/^Updates/, /^task queue priority/, /^pausing/, /^task queue fairness/]],
+    ['v1.27.1', [/^task queue priority/, /^pausing/, /^task queue fairness/]],
+    ['1.28.2', [/^task queue fairness/]],
     ['1.29.1', []],
     ['1.32.2', []],
     // A development build, builds of Temporal Cloud, and servers that do not tell.

@@ -29,7 +29,7 @@ describe('an artifact store that is lost', () => {
       };
     await eventually('the failure', async () => {
       const { safe } = await status();
-      return /^Repair what its activity media\.downloadVideo needs: .*retried automatically/.test(safe);
+      return /^Its activity media\.downloadVideo keeps failing: .*retried automatically/.test(safe);
     });
     await rm(folder);
     await rename(`${folder}-away`, folder);

@@ -65,7 +65,7 @@ describe('the money of a campaign, as it is shown', () => {
       /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures, a row is attempted up to 2 times/m,
     );
     expect(await text('--budget', '0.30')).toContain(
-      'With retries it may cost at most 0.30 USD, its budget;',
+      'With retries it may cost at most 0.30 USD, its budget.',
     );
     expect(await text('--max-attempts', '1')).not.toContain('at most');
     const asked = await runs.run('run', manifest, '--max-spend', '0.50');

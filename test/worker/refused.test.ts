@@ -56,7 +56,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
     );
     expect(withWorkflows).toMatch(/has its own workflows .* does not serve "workflows"/);
     const withActivities = await refusal({ workflowsPath: USERS_WORKFLOWS }, { serve: ['workflows'] });
-    expect(withActivities).toMatch(/has activities of its own .* does not serve "create"/);
+    expect(withActivities).toMatch(/has its own activities .* does not serve "create"/);
   });
 
   it('for what it serves, its version, or an address that is missing, by the name of the setting', async () => {

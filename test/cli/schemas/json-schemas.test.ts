@@ -161,7 +161,7 @@ describe('the JSON Schemas that the build makes of types', () => {
     const { description } = (DOCUMENTS['video-outcome'] as { $defs: { [name: string]: Json } }).$defs[
       'RequestedFacts'
     ] as Json;
-    expect(description).toBe('The requested values, kept apart from what the service reports.');
+    expect(description).toBe('The requested values, separate from those that the service reports.');
     const texts = JSON.stringify(DOCUMENTS);
     expect(texts).not.toMatch(/\(C\d|\(architecture|\(failure model|\(contract|\bADR \d|\{@/);
   });

@@ -150,7 +150,9 @@ describe('media.downloadVideos', () => {
     const { results } = await batch({ videos: ids.map((id) => task(id)) });
     expect(results.every((result) => result !== null && 'outcome' in result)).toBe(true);
     expect(most).toBeLessThanOrEqual(8);
-    await expect(batch({ videos: [...ids, 'one-more'].map((id) => task(id)) })).rejects.toThrow('at most 25 videos');
+    await expect(batch({ videos: [...ids, 'one-more'].map((id) => task(id)) })).rejects.toThrow(
+      'at most 25 videos',
+    );
   });
 
   it.each(['CANCELLED', 'WORKER_SHUTDOWN'] as const)(

@@ -5,6 +5,7 @@ import {
   asFields,
   type PaidCallSeen,
   paidCallsOn,
+  unrecordedIn,
   UnreadCallError,
 } from '../activities/binding/paid-history';
 import { openLog, recordOrRetry } from '../activities/key-log';
@@ -169,7 +170,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
 
 /** The intent of the call's send. An unconfirmed answer names it, whichever activity sent it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
-  const sendId = asFields(answer?.['evidence'])?.['sendId'];
+  const sendId = unrecordedIn(answer)?.['nonce'] ?? asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
 }
 

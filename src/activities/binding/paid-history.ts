@@ -185,7 +185,14 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
  * @param lost whether the call has no answer although a worker may have started it
  */
 export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
-  return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
+  if (answer === null) return lost;
+  const settled = asFields(unrecordedIn(answer)?.['answer']) ?? answer;
+  return !NOTHING_KEPT.has(settled['outcome']);
+}
+
+/** The answer to a send that was not written to the journal, with the nonce of its intent. */
+export function unrecordedIn(answer: PaidCallSeen['answer']): ReturnType<typeof asFields> {
+  return asFields(answer?.['unrecorded']);
 }
 
 interface End {

@@ -123,7 +123,7 @@ export class Pseudonyms {
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
   // An apostrophe in a comment pairs with the quote of the literal after it, so comments are also left out.
-  for (const source of [code, code.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '')])
+  for (const source of [code, code.replace(/\/\*[^]*?(?:\*\/|(?![^]))|^[ \t]*\/\/.*$/gm, '')])
     for (const [, , text] of source.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');
   for (const [, name] of code.matchAll(/\.([A-Za-z_$][\w$]{0,60})/g)) literals.add(name ?? '');
   for (const [, name] of code.matchAll(/[{,]\s*([A-Za-z_$][\w$]{0,60})\s*[:,}(]/g)) literals.add(name ?? '');

@@ -36,7 +36,7 @@ export async function findSource(
   if (artifact === undefined)
     return { message: isFile ? NO_FILE : "The artifact is not in this worker's store." };
   if (!artifact.mediaType.startsWith(`${kind}/`))
-    return { message: `This source does not contain ${kind === 'audio' ? 'audio' : kind} data.` };
+    return { message: `This source does not contain ${kind} data.` };
   return { source: { artifact } };
 }
 

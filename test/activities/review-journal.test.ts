@@ -110,7 +110,7 @@ describe('a page of what the journal holds', () => {
     await expect(review({ list: 'unconfirmed' })).rejects.toMatchObject({
       type: 'MediaJournalUnavailable',
       nonRetryable: true,
-      message: expect.stringContaining('log entry') as string,
+      message: expect.stringContaining('contains a log entry of an unknown version') as string,
     });
     const away = { ...journal, scan: () => Promise.reject(new Error('the disk is away')) };
     await expect(review({ list: 'unconfirmed' }, away)).rejects.toMatchObject({ nonRetryable: false });

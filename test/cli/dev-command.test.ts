@@ -112,7 +112,7 @@ describe('temporal-media dev', () => {
     await rename(artifacts, `${artifacts}-away`);
     const dev = startCli(['dev', '--json'], env);
     running.push(dev);
-    await dev.untilLine('stderr', /lost or emptied and then re-created/);
+    await dev.untilLine('stderr', /The worker failed: .*lost or emptied and then re-created/);
     await dev.untilLine('stderr', /No worker is running: .*`temporal-media dev --rebind`/);
     // What was lost is there again: no new start is needed.
     await rm(artifacts, { recursive: true, force: true });

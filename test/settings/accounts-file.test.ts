@@ -119,7 +119,9 @@ describe('the file of accounts', () => {
     const [one] = readAccountOptions([{ ...given, apiKey: () => ' in-code ' }]);
     expect(one?.apiKey()).toBe('in-code');
     expect(problemOf(() => readAccountOptions([given]))).toContain('exactly one of apiKey and keyFile');
-    expect(problemOf(() => readAccountOptions([{ ...A, apiKey: () => 'k' }]))).toContain('exactly one');
+    expect(problemOf(() => readAccountOptions([{ ...A, apiKey: () => 'k' }]))).toContain(
+      'needs exactly one of apiKey and keyFile',
+    );
   });
 
   it('the settings of one account are those of the worker where it has none of its own', async () => {

@@ -277,11 +277,10 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
-  if (bought !== null) {
-    if (sent.fingerprint === null && bought !== at) return ofAnotherSend(call, { do: 'return', at: bought });
-    // The purchase made by a corrected request is not the result of the request that was refused.
+  // The purchase made by a corrected request is not the result of the request that was refused. If the log does not
+  // contain this activity's request, only the create itself can compare the two.
+  if (bought !== null && (sent.fingerprint !== null || bought === at || isCompared(call, bought)))
     return recorded(call, answeringSend(log.state, at));
-  }
   if (open === at) {
     // Another request may have bought something in the meantime.
     return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
@@ -297,19 +296,23 @@ async function ofAnotherSend(
 ): Promise<CreateVideoAnswer> {
   const { deps, log, input, who, base, binding } = call;
   const send = log.state.sends[at] as Send;
-  const { sent } = send;
-  const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
+  const isSame = isCompared(call, at);
   const now = who.serverTime();
   // A refusal frees the key for others. No comparison is needed to give up on a sender that can no longer be running.
-  if (verdict === 'pending' && (isCompared || !mayBeAlive(log.state, now)))
+  if (verdict === 'pending' && (isSame || !mayBeAlive(log.state, now)))
     return answerOf({ ...call, log: await afterSender(deps.journal, log, now, SENDER) });
-  if (verdict === 'return' && isCompared)
-    return log.state.refused === at ? notSent(call) : recorded(call, at);
+  if (verdict === 'return' && isSame) return log.state.refused === at ? notSent(call) : recorded(call, at);
   // Only the create itself can compare the requests, so another activity requests it again.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince))
     return unseen(call);
   await fenceOff(call);
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+}
+
+/** Whether the request is known to be that of a send, or nobody can tell that it is another one. */
+function isCompared({ input, log, who }: Unanswered, at: number): boolean {
+  const { sent } = log.state.sends[at] as Send;
+  return input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
 }
 
 /**

@@ -6,7 +6,14 @@
  */
 import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
-import { isOpenAnswer, isPaid, type LogEntry, type RecordedAnswer, type Send } from './log-entries';
+import {
+  isOpenAnswer,
+  isPaid,
+  type LogEntry,
+  purchaseOf,
+  type RecordedAnswer,
+  type Send,
+} from './log-entries';
 
 /** A key's state, derived from its log. Numbers are indexes of sends. */
 export interface KeyState {
@@ -148,7 +155,10 @@ export type Licence =
 export function decide(state: KeyState, caller: LogCaller): Licence {
   const { open, unknown, bought, refused } = state;
   const holder = [open, unknown, bought, heldByLast(state, caller)].find((at) => isOther(state, at, caller));
-  if (typeof holder === 'number') return { do: 'conflict', at: holder };
+  if (typeof holder === 'number') {
+    const own = ownSend(state, caller);
+    return own === -1 ? { do: 'conflict', at: holder } : { do: 'return', at: own };
+  }
   if (bought !== null) return { do: 'return', at: bought };
   if (open !== null) return { do: 'pending', at: open };
   if (unknown !== null) return { do: 'return', at: unknown };
@@ -162,6 +172,18 @@ export function decide(state: KeyState, caller: LogCaller): Licence {
 
 function isOther({ sends }: KeyState, at: number | null, { fingerprint }: LogCaller): boolean {
   return at !== null && !isSameRequest((sends[at] as Send).sent.fingerprint, fingerprint);
+}
+
+/**
+ * Returns the index of a send that may be this caller's own and that may have been accepted, or -1. A conflict would
+ * hide it, for example if a restored journal has lost the intent: the caller would then buy again under another key.
+ */
+function ownSend({ sends }: KeyState, { fingerprint }: LogCaller): number {
+  return sends.findIndex(
+    (send) =>
+      (isUnknown(send) || purchaseOf(send) !== undefined) &&
+      isSameRequest(send.sent.fingerprint, fingerprint),
+  );
 }
 
 /** An unknown fingerprint matches any request. */

@@ -104,6 +104,18 @@ describe('media.reconcileCreate', () => {
       });
     });
 
+    it('[C4.4c] is never called unsent where it stands in the log, whatever another run has bought since', async () => {
+      await record('first', created);
+      await bench.write(lostEntry({ nonce: 'kept', sender: 'later', runId: 'later', fingerprint: null }));
+      expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
+      await bench.write(decisionEntry({ about: 'kept' }));
+      const before = await bench.kinds();
+      // The create itself is asked again, and compares the requests.
+      expect(await reconcile('later')).toMatchObject({ cause: 'decided', mayBeOwed: true });
+      expect(await reconcile('later', { fingerprint })).toMatchObject({ outcome: 'created', sendAttempt: 0 });
+      expect((await bench.kinds()).slice(before.length, -1)).toEqual([]);
+    });
+
     it('[C4.4c] may be with another journal where its worker had not heard of this one', async () => {
       const boundSince = new Date(1_000).toISOString();
       const checkBinding = async () => ({ bound: true, journalId: 'new', boundSince }) as const;

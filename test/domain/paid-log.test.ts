@@ -77,6 +77,22 @@ describe('what a log says to somebody who wants to send', () => {
       expect(says(log, other)).toEqual({ do: 'conflict', at: 0 });
   });
 
+  it('[C7.10] whoever may have made a send of unknown fate is told of it, even while another request holds the key', () => {
+    const lost = lostEntry({ nonce: 'lost', fingerprint: null });
+    const other = caller({ fingerprint: 'other' });
+    for (const log of [open, unconfirmed, [intent, ended(answers.created(0))]])
+      expect(says([...log, lost], other)).toEqual({ do: 'return', at: 1 });
+    expect(doOf([...open, lost], caller())).toBe('pending');
+    // Once it is decided, the key belongs to the other request again.
+    const decided = [...open, lost, decisionEntry({ about: 'lost' })];
+    expect(says(decided, other)).toEqual({ do: 'conflict', at: 0 });
+    // A person has named its task: that is what the call bought.
+    const adopted = decisionEntry({ about: 'lost', decision: 'adopt', answer: answers.created(1) });
+    const bought = [intent, ended(answers.created(0)), lost, adopted];
+    expect(says(bought, other)).toEqual({ do: 'return', at: 1 });
+    expect(says(bought, caller())).toEqual({ do: 'return', at: 0 });
+  });
+
   it('a request whose file cannot be read any more, or that only another journal had, counts as the same', () => {
     expect(doOf([intent, ended(answers.created(0))], caller({ fingerprint: null }))).toBe('return');
     const unread = [lostEntry({ fingerprint: null })];

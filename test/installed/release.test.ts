@@ -21,7 +21,7 @@ it('a dry run packs, validates and lists the package, and says what is left to d
   const { out } = release('--dry-run', 'major');
   expect(out).toMatch(/^ok {6}pack: .*\.tgz$/m);
   expect(out).toMatch(/^ok {6}files: temporal-media: \d+ files/m);
-  expect(out).toMatch(/^ok {6}package: temporal-media: publint and are-the-types-wrong: nothing/m);
+  expect(out).toMatch(/^ok {6}package: temporal-media: publint and are-the-types-wrong found no problems/m);
   expect(out).toMatch(/^not run suites: npm run verify, /m);
   expect(out).toMatch(/npm run release -- --version \d+\.0\.0$/m);
   const sbom = /^ok {6}packages: CycloneDX.*\n\s+(\S+)$/m.exec(out)?.[1] ?? '';

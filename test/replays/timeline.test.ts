@@ -47,7 +47,7 @@ describe('replay tells what happened', () => {
     const html = path.join(bench.dir, 'incident.html');
     const { stdout, stderr, code } = await runCli(['replay', id, '--html', html], bench.clientEnv);
     expect(code).toBe(0);
-    expect(stdout).toContain('Download: no file (expired, HTTP 404) after 3 tries');
+    expect(stdout).toContain('Download: no file (expired, HTTP 404) after 3 attempts');
     expect(stdout.indexOf('Where the time went')).toBeLessThan(stdout.indexOf('identical'));
     expect(`${stdout}${stderr}`).not.toContain('a kite over the sea');
     const page = await readFile(html, 'utf8');

@@ -124,7 +124,7 @@ describe('replay --whatif', () => {
   test('what it refuses, before anything is started', async () => {
     const campaign = await whatif(golden('runCampaign.completed'));
     expect([campaign.code, campaign.error?.type]).toEqual([65, 'bad_input']);
-    expect(campaign.error?.message).toContain('The workflow runCampaign is neither.');
+    expect(campaign.error?.message).toContain('a single video or image call, but runCampaign is neither.');
     const completed = golden('generateVideo.completed');
     for (const args of [
       [completed, completed],

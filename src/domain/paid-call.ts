@@ -160,6 +160,8 @@ export interface CreateEvidence {
   readonly referenceMode: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string | null;
+  /** The task that the sender's last heartbeat named, if no worker could record it in time. Decide to adopt it. */
+  readonly taskId?: string;
 }
 
 interface PaidAnswer {

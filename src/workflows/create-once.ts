@@ -339,7 +339,8 @@ export async function reconcileCreate(
       } as const;
       return { ...common, ...unsent, message: noWorker(taskQueue) };
     }
-    const known = evidence(lost?.cause ?? 'reconcile_failed', { ...facts, account: account ?? null });
-    return { ...common, outcome: 'unconfirmed', evidence: known };
+    const known = { ...facts, account: account ?? null, ...given({ taskId: trace.taskId }) };
+    const cause = lost?.cause ?? 'reconcile_failed';
+    return { ...common, outcome: 'unconfirmed', evidence: evidence(cause, known) };
   }
 }

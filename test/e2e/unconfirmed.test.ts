@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { TemporalMediaClient } from '../../src/client';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { ACTIVITY, NOT_RECORDED, UPDATE } from '../../src/domain/names';
@@ -278,6 +279,30 @@ describe('a create of unknown fate', () => {
       });
     });
     expect(await paid(prompt)).toEqual([1, 1]);
+  });
+
+  it('[C4.4b] keeps the task id that its sender reported, when nobody could read the journal in time', async () => {
+    const shared = await stack();
+    const worker = await handMadeWorker(shared, {}, (real) => ({
+      [ACTIVITY.createVideo]: async (input) => {
+        const bought = await real[ACTIVITY.createVideo](input);
+        if (bought.outcome !== 'created') throw new Error(`The create ended ${bought.outcome}`);
+        // As a later attempt answers, which knows the task from the heartbeat of the attempt that died.
+        const { sendAttempt, account, estimate, video } = bought;
+        return { outcome: 'pending', sendAttempt, sent: false, account, estimate, taskId: video.taskId };
+      },
+      [ACTIVITY.reconcileCreate]: async () => {
+        throw ApplicationFailure.nonRetryable('The time for the reconciliation has run out');
+      },
+    }));
+    await worker.runUntil(async () => {
+      const media = new TemporalMediaClient(shared.server.client, { taskQueue: worker.taskQueue });
+      const started = await media.startVideo({ request: requestOf('a buoy whose journal was away') });
+      expect(await started.result()).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { cause: 'reconcile_failed', taskId: await taskOf('a buoy whose journal was away') },
+      });
+    });
   });
 
   it.concurrent('[C7.10] cancelled while a decision is carried out, it answers the Update, sends nothing more, and does not say that nothing is owed', async () => {

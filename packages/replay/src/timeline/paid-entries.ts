@@ -164,6 +164,7 @@ function evidenceFacts(evidence: unknown, shown: Shown): { readonly [name: strin
     resolution: shown.word(fields['resolution']),
     referenceMode: shown.word(fields['referenceMode']),
     account: shown.id(fields['account']),
+    taskId: shown.id(fields['taskId']),
     headers: headers.length === 0 ? null : Object.fromEntries(headers),
   });
 }

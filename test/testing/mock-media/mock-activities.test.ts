@@ -92,9 +92,15 @@ describe('the real workflows on mocked activities', () => {
 
   test('a cancelled workflow that asks what is recorded gets what was bought, and buys nothing', async () => {
     const bought = jest.fn(() => completedVideo());
-    const { 'media.createVideo': create } = mockMediaActivities({ video: bought });
+    const { 'media.createVideo': create, 'media.reconcileCreate': reconcile } = mockMediaActivities({
+      video: bought,
+    });
     const look = () => create({ creationKey: 'a', request, recordedOnly: true });
     expect(await look()).toMatchObject({ outcome: 'not_sent', cause: 'not_recorded' });
+    // Cancelled before it began: nothing was bought, and the workflow says so.
+    const trace = { sender: 's', announced: null, scheduledAt: new Date(0).toISOString() };
+    const facts = { model: 'm', durationSeconds: null, resolution: null, referenceMode: 'none' } as const;
+    expect(await reconcile({ creationKey: 'a', trace, facts })).toMatchObject({ outcome: 'not_sent' });
     expect(bought).not.toHaveBeenCalled();
     const made = await create({ creationKey: 'a', request });
     expect(await look()).toEqual(made);

@@ -60,18 +60,21 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
     if (key !== null) images.set(key, outcome);
     return outcome;
   };
+  const recorded = (creationKey: string): CreateVideoAnswer => {
+    const known = videos.known(creationKey);
+    return known === undefined ? UNRECORDED : createAnswer(known);
+  };
   return {
     'mockMedia.video': async (asked) =>
       asked.taskId === null ? videos.bought(asked) : videos.awaited(asked.taskId),
     'mockMedia.image': image,
     // A canceled workflow reads the recorded outcome and buys nothing.
     [ACTIVITY.createVideo]: async ({ creationKey, request, recordedOnly }) => {
-      const known = videos.known(creationKey);
-      if (recordedOnly === true) return known === undefined ? UNRECORDED : createAnswer(known);
+      if (recordedOnly === true) return recorded(creationKey);
       return createAnswer(videos.bought({ creationKey, request, taskId: null }));
     },
-    // Called after a create returned no answer because the test's function threw. The function is not called again.
-    [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
+    // Called after a create returned no answer: the test's function threw, or the create was canceled before it began.
+    [ACTIVITY.reconcileCreate]: async ({ creationKey }) => recorded(creationKey),
     [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
       const outcome = videos.awaited(taskId);
       const video = 'video' in outcome && outcome.video !== null ? outcome.video : undefined;
@@ -115,6 +118,8 @@ class MockVideos {
     const key = asked.creationKey ?? '';
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
+    // If the test's function throws, the outcome stays unknown, and the function is not called again.
+    this.byKey.set(key, LOST);
     const outcome = withKey(this.withTask(this.ask(asked)), asked.creationKey);
     this.byKey.set(key, outcome);
     return outcome;

@@ -1,5 +1,5 @@
 import { type Downloaded, type DownloadVideoResult, type FailedTry } from './download';
-import { type JsonValue } from './json';
+import { given, type JsonValue } from './json';
 import { billing, finishedState, type Money } from './money';
 import {
   cancelled,
@@ -195,7 +195,7 @@ export function stillRunning(end: VideoEnd, lastStatus?: string): StillRunning {
     outcome: 'still_running',
     video: end.state.video,
     ...watchFacts(end.state),
-    ...(lastStatus === undefined ? {} : { lastStatus }),
+    ...given({ lastStatus }),
     billing: billing(end.estimate, 'reserved'),
   };
 }
@@ -236,7 +236,7 @@ export function unavailableContent(
     message,
     tries,
     rejected,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...given({ httpStatus }),
     billing: billing(end.estimate, 'needs_review', usage),
   };
 }

@@ -265,7 +265,7 @@ export function refusedBeforeSend(
     reason,
     message,
     field,
-    ...(allowed === undefined ? {} : { allowed }),
+    ...given({ allowed }),
   };
   return rejected(call, null, 0);
 }

@@ -294,7 +294,7 @@ interface ReconcileOptions {
 function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint' | 'unrecorded'> {
   if (got.outcome !== 'pending' && got.outcome !== 'unconfirmed') return {};
   return {
-    ...(got.fingerprint !== undefined && { fingerprint: got.fingerprint }),
+    ...given({ fingerprint: got.fingerprint }),
     ...(got.outcome === 'pending' && given({ unrecorded: got.unrecorded })),
   };
 }

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import { type MediaActivities } from '../domain/activities';
+import { given } from '../domain/json';
 import { ACTIVITY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { type EditImageInput, type GenerateImageInput, type WaitingImage } from '../domain/paid-call';
@@ -201,8 +202,7 @@ export function activity<Name extends keyof Called>(name: Name, placement: Place
   const { taskQueue, summary } = placement;
   const options = OPTIONS[name] as ActivityOptions | ((limits: Placement<Name>) => ActivityOptions);
   const activities = proxyActivities<Record<string, Called[Name] & ((input: never) => Promise<unknown>)>>({
-    ...(taskQueue !== undefined && { taskQueue }),
-    ...(summary !== undefined && { summary }),
+    ...given({ taskQueue, summary }),
     ...(typeof options === 'function' ? options(placement) : options),
   });
   return activities[name] as Called[Name];

@@ -26,6 +26,7 @@ import {
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { replacesResults, type RowQueue, type RowSet, sizeOf, without } from '../../domain/campaign/row-sets';
+import { given } from '../../domain/json';
 import { SIGNAL, STARTED_BY, WORKFLOW } from '../../domain/names';
 import { searchableChild } from '../workflow-metadata';
 import { type BudgetBook } from './budget-book';
@@ -285,11 +286,7 @@ export class BatchWindow {
         cancellationType: ChildWorkflowCancellationType.ABANDON,
         memo: STARTED_BY,
         ...searchableChild({ campaign: this.campaign }),
-        priority: {
-          fairnessKey: fairnessKeyOf(this.campaign),
-          ...(priorityKey !== undefined && { priorityKey }),
-          ...(fairnessWeight !== undefined && { fairnessWeight }),
-        },
+        priority: { fairnessKey: fairnessKeyOf(this.campaign), ...given({ priorityKey, fairnessWeight }) },
       });
       void child.result().then(
         (result) => this.ended(open, result),

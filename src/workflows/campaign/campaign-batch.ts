@@ -20,6 +20,7 @@ import { type OpenedPage } from '../../domain/campaign/campaign-activities';
 import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
 import { FEW_AT_HAND } from '../../domain/campaign/concurrency';
 import { type RowSet } from '../../domain/campaign/row-sets';
+import { given } from '../../domain/json';
 import { ACTIVITY, INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
 import { fits, onQuery, onSignal } from '../handlers';
 import { activity } from '../proxies';
@@ -237,8 +238,7 @@ class Batch {
   private runOpenPage({ index, page, rows }: RowSet): Promise<OpenedPage> {
     const open = activity(ACTIVITY.openPage, { summary: `open page ${page}` });
     const { input, payer } = this.work;
-    const only = rows === undefined ? {} : { rows };
-    return open({ index, page, campaign: input.campaign, payer, ...only });
+    return open({ index, page, campaign: input.campaign, payer, ...given({ rows }) });
   }
 
   /**

@@ -6,6 +6,7 @@ import {
 } from '../../domain/campaign/campaign-state';
 import { RETRIED_BY_DEFAULT } from '../../domain/campaign/plan';
 import { campaignKeyPrefix } from '../../domain/creation-key';
+import { given } from '../../domain/json';
 import { ACTIVITY, UPDATE } from '../../domain/names';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { fits, NO_INPUT, onUpdate } from '../handlers';
@@ -129,14 +130,7 @@ async function decide(
     summary: decision,
   });
   try {
-    const result = await resolve({
-      creationKey,
-      sendId,
-      decision,
-      ...(taskId !== undefined && { taskId }),
-      by,
-      reason,
-    });
+    const result = await resolve({ creationKey, sendId, decision, ...given({ taskId }), by, reason });
     // If the call was already decided or its outcome is now known, the row is still resumed.
     const settled = result.resolved || result.answer !== null;
     if (!settled) return no(result.message);

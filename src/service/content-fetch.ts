@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type Dispatcher } from 'undici';
 import { throwBug } from '../domain/bug';
+import { given } from '../domain/json';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
 import { REDIRECTS } from './connections';
 import {
@@ -88,7 +89,7 @@ async function takeHop(
       headers: requestHeaders(caller, request, credentials),
       headersTimeout: request.headersTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
+      ...given({ signal: request.signal }),
     });
     // Prevents an unhandled error when the caller drops the body early. A reader still gets every error.
     reply.body.once('close', connection.release).on('error', () => undefined);
@@ -133,7 +134,7 @@ async function readHop(
   return {
     kind: 'refused',
     status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...given({ retryAfterMs }),
     error: readTaskError(json ?? body.bytes.subarray(0, 16_384).toString('utf8'), redactor, status),
     origin,
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { throwBug } from '../domain/bug';
-import { type JsonValue } from '../domain/json';
+import { given, type JsonValue } from '../domain/json';
 import { type TaskError } from '../domain/video-task';
 import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './endpoint';
 import { meaningOfPaid } from './errors';
@@ -62,7 +62,7 @@ export async function sendPaid<Accepted>(
     maxReplyBytes: route.maxReplyBytes,
     budgetMs: left(),
     connectionFactory: caller.connectionFactory,
-    ...(options.onSend === undefined ? {} : { onSend: options.onSend }),
+    ...given({ onSend: options.onSend }),
   });
   const hint = body.kind === 'json' ? route.wantsForm : undefined;
   return conclude(exchange, caller, { ...route, wantsForm: hint }, options, credentials);

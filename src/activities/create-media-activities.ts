@@ -10,6 +10,7 @@ import { givenAt } from '../domain/clocks';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
 import { type CheckBinding, type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
+import { given } from '../domain/json';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
@@ -260,7 +261,7 @@ export function createFindVideoTask(deps: {
     };
   };
   return async (input) => {
-    const found = { ...(await find(input)), ...(deps.polling !== undefined && { polling: deps.polling }) };
+    const found = { ...(await find(input)), ...given({ polling: deps.polling }) };
     if (input.askService !== true) return found;
     return { ...found, service: await serviceView(deps.accounts, found) };
   };
@@ -276,7 +277,7 @@ async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask)
   const result = await client.getVideo(video.taskId);
   if (result.kind === 'error') {
     const { error, httpStatus } = result;
-    return { known: false, error, ...(httpStatus !== undefined && { httpStatus }) };
+    return { known: false, error, ...given({ httpStatus }) };
   }
   const { status, phase, progress, error } = result.record;
   return {
@@ -284,7 +285,6 @@ async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask)
     httpStatus: result.httpStatus,
     status,
     phase,
-    ...(progress !== undefined && { progress }),
-    ...(error !== undefined && { errorKind: error.kind }),
+    ...given({ progress, errorKind: error?.kind }),
   };
 }

@@ -4,6 +4,7 @@ import {
   type DownloadProblem,
   type DownloadProblemKind,
 } from '../domain/download';
+import { given } from '../domain/json';
 import { blockedLocation, type ContentFetchResult } from '../service/media-client';
 
 const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {
@@ -63,7 +64,7 @@ export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[
   return {
     ...worst,
     ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }),
-    ...(rejected === undefined ? {} : { rejected }),
+    ...given({ rejected }),
   };
 }
 
@@ -82,7 +83,7 @@ export function problemOf(failure: Failure): DownloadProblem {
 }
 
 function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): DownloadProblem {
-  const rest = { httpStatus: status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const rest = { httpStatus: status, ...given({ retryAfterMs }) };
   if (status === 206)
     return {
       kind: 'incomplete_file',

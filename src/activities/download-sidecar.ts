@@ -1,4 +1,4 @@
-import { type JsonValue } from '../domain/json';
+import { given, type JsonValue } from '../domain/json';
 import { type ReportedFacts } from '../domain/poll-answers';
 import { type ArtifactRef } from '../domain/request';
 import { type VideoTask } from '../domain/video-task';
@@ -55,7 +55,7 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
     usage: usage ?? null,
     warnings,
     timings,
-    ...(prompt === undefined ? {} : { prompt }),
+    ...given({ prompt }),
   };
   return artifacts.putBuffer(Buffer.from(`${JSON.stringify(document, null, 2)}\n`), {
     mediaType: 'application/json',

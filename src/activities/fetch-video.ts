@@ -1,5 +1,6 @@
 import { throwBug } from '../domain/bug';
 import { type DownloadBounds, type DownloadProblem } from '../domain/download';
+import { given } from '../domain/json';
 import { type ArtifactRef } from '../domain/request';
 import {
   type ContentFetchResult,
@@ -300,7 +301,7 @@ function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
     kind: record.error === 'rate_limited' ? 'rate_limited' : 'unavailable',
     message: 'The service asked the worker to wait before the next request.',
     retryAfterMs,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...given({ httpStatus }),
   };
 }
 
@@ -309,8 +310,7 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
   return {
     kind: 'unavailable',
     message: "The task's record could not be read.",
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...given({ httpStatus, retryAfterMs }),
   };
 }
 

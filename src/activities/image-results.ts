@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { throwBug } from '../domain/bug';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { given } from '../domain/json';
 import { type Send } from '../domain/log-entries';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
@@ -73,7 +74,7 @@ export async function storeImages(
       outcome: 'results_lost',
       images: kept.map((result) => ('lost' in result ? null : result)),
       created,
-      ...(usage === undefined ? {} : { usage }),
+      ...given({ usage }),
       reason,
       message: [
         `The reply was read and the call is paid for, but ${lost.length + unseen} of ${reply.items.length} results could not be stored (${reason}).`,
@@ -82,7 +83,7 @@ export async function storeImages(
           ? 'The call is not sent again.'
           : "Start the same ID again while the service's links are valid, to fetch the missing results. The call is not sent again.",
       ].join(' '),
-      ...(sealedLinks === undefined ? {} : { sealedLinks }),
+      ...given({ sealedLinks }),
     };
   }
   const difference =
@@ -94,7 +95,7 @@ export async function storeImages(
     outcome: 'completed',
     images: kept as ArtifactRef[],
     created,
-    ...(usage === undefined ? {} : { usage }),
+    ...given({ usage }),
     warnings: [...keep.warnings, ...difference],
   };
 }
@@ -202,7 +203,7 @@ export async function fetchLostImages(
   const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
     url === null ? { kind: 'unreadable', reason: 'kept_before' } : { kind: 'url', url },
   );
-  const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
+  const reply = { items, created, ...given({ usage }) };
   const base = { ...keep.base, estimate };
   const found = await storeImages(reply, { ...keep, base, before: images });
   return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
 import { type BindingStatus } from '../domain/journal';
+import { given } from '../domain/json';
 import {
   type FenceEntry,
   honouredKey,
@@ -140,9 +141,9 @@ export function intentOf(
     model: paid.request.model,
     ...facts,
     estimate: ready.estimate,
-    ...(payer !== undefined && { payer }),
+    ...given({ payer }),
     idempotencyKey: idempotencyKey(binding.journalId, who.namespace, creationKey, base.sendAttempt),
-    ...(honoured !== undefined && { idempotency: honoured }),
+    ...given({ idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),
   };

@@ -2,6 +2,7 @@ import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { canonical } from '../domain/fingerprint';
 import { type CreateJournal, type TaskIndexEntry } from '../domain/journal';
+import { given } from '../domain/json';
 import {
   type DecisionEntry,
   type IntentEntry,
@@ -179,8 +180,7 @@ export async function recordAnswer(
 function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
   const { v, nonce, namespace, creationKey, sender, operation, workflowId, runId, ancestors } = sent;
   const { activityId, attemptAt, fingerprint } = sent;
-  const above = ancestors === undefined ? {} : { ancestors };
-  const who = { sender, workflowId, runId, ...above, activityId, attemptAt };
+  const who = { sender, workflowId, runId, ...given({ ancestors }), activityId, attemptAt };
   const facts = { operation, fingerprint, ...factsIn(sent) };
   return { v, kind: 'lost', nonce, namespace, creationKey, ...who, ...facts, cause: 'journal_changed', at };
 }

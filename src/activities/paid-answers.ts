@@ -1,5 +1,6 @@
 import { notOfTheFuture } from '../domain/clocks';
 import { type RejectReason } from '../domain/failure-table';
+import { given } from '../domain/json';
 import {
   type IntentEntry,
   type LostEntry,
@@ -62,8 +63,7 @@ export function rejectedAnswer(
     outcome: 'rejected',
     reason,
     message,
-    ...(issue === undefined ? {} : { field: issue.field }),
-    ...(issue?.allowed === undefined ? {} : { allowed: issue.allowed }),
+    ...given({ field: issue?.field, allowed: issue?.allowed }),
   };
 }
 

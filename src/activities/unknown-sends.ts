@@ -3,6 +3,7 @@ import { otherwise } from '../domain/bug';
 import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/create-heartbeat';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreateJournal } from '../domain/journal';
+import { given } from '../domain/json';
 import {
   type AnswerEntry,
   honouredKey,
@@ -270,8 +271,7 @@ function refusedUnderSameKey(
     kind,
     code,
   };
-  const later = notBefore === undefined ? {} : { notBefore };
-  return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
+  return { ...withoutSameKey(unknown), ...given({ notBefore }), sent: true, evidence };
 }
 
 const ONE_KEY =

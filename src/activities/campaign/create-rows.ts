@@ -82,21 +82,18 @@ async function createRow(
     const message = "This campaign's page does not have a video at that index. Nothing was sent.";
     return rejectedAnswer(unreadBase(input.account), 'invalid_request', message, { field: 'index' });
   }
-  const { policy } = input;
+  const { creationKey, recordedOnly, sameKey } = row;
+  const { payer, policy } = input;
   const account = planned.account ?? input.account;
   return createOneVideo(
     deps,
     who,
     {
-      creationKey: row.creationKey,
+      creationKey,
       request: planned.call.request,
       agreedPrice: planned.estimate,
       keepsBooks: true,
-      ...(input.payer !== undefined && { payer: input.payer }),
-      ...(row.recordedOnly === true && { recordedOnly: true }),
-      ...(row.sameKey !== undefined && { sameKey: row.sameKey }),
-      ...(account === undefined ? {} : { account }),
-      ...(policy === undefined ? {} : { policy }),
+      ...given({ payer, recordedOnly, sameKey, account, policy }),
     },
     sender,
   );
@@ -114,7 +111,7 @@ export function createCampaignImage(
     refuseUnsafeRetries(deps.journal);
     const who = caller(input);
     return withSender(deps, async (sender) => {
-      const { creationKey, policy, recordedSince } = input;
+      const { creationKey, payer, recordedOnly, recordedSince, policy } = input;
       const base = unreadBase(input.account);
       const page = await pages.page(input.page).catch(otherwise(undefined));
       if (page === undefined) {
@@ -138,9 +135,7 @@ export function createCampaignImage(
           agreedPrice: row.estimate,
           keepsBooks: true,
           waits: true,
-          ...(input.payer !== undefined && { payer: input.payer }),
-          ...(input.recordedOnly === true && { recordedOnly: true }),
-          ...given({ recordedSince, account, policy }),
+          ...given({ payer, recordedOnly, recordedSince, account, policy }),
         },
         sender,
       );

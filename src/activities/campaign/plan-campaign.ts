@@ -5,6 +5,7 @@ import { Context } from '@temporalio/activity';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type CheckBinding, type CreateJournal, keepsNothing } from '../../domain/journal';
+import { given } from '../../domain/json';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
 import { ManifestUnreadableError } from '../../manifest/manifest-text';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
@@ -210,7 +211,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
       const client = accounts.find(input.account)?.client;
       const plan = await planManifest({
         ...input,
-        ...(manifest.format !== undefined && { format: manifest.format }),
+        ...given({ format: manifest.format }),
         open: manifestBytes(manifest.source, { artifacts, inputRoots, client, signal }),
         models,
         modelsOf: (name) => accounts.find(name)?.models ?? models,
@@ -240,7 +241,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
           progress = now;
         },
       });
-      return { ...plan, ...(createsPerSecond !== undefined && { createsPerSecond }) };
+      return { ...plan, ...given({ createsPerSecond }) };
     } catch (error) {
       // Throws Temporal's own failure when the activity is canceled.
       if (signal.aborted) await context.cancelled;

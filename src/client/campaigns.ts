@@ -306,7 +306,7 @@ export class CampaignClient {
           workflowId: id,
           workflowIdConflictPolicy: 'FAIL',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          args: [{ ...input, ...(previous !== undefined && { previous }) }],
+          args: [{ ...input, ...given({ previous }) }],
         })
         .catch(refuseUnregistered);
       return started(handle, handle.firstExecutionRunId, true);

@@ -11,6 +11,7 @@ import {
 import { openLog, recordOrRetry } from '../activities/key-log';
 import { isUnseen, recordLostSend } from '../activities/unknown-sends';
 import { type CreateJournal } from '../domain/journal';
+import { given } from '../domain/json';
 import { isOpenAnswer, isPaid, type JournalKey } from '../domain/log-entries';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { type CreatedVideo } from '../domain/paid-call';
@@ -96,7 +97,7 @@ export async function lostAmong(
       activityId,
       attemptAt,
     };
-    const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
+    const call = { ...place, operation: operationOf(seen), model, ...given({ created }) };
     if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
   return lost;
@@ -175,9 +176,9 @@ function announcedBy({ answer, announced }: PaidCallSeen): string | null {
 }
 
 function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {
-  const given: unknown = input?.['ancestors'];
+  const ancestors: unknown = input?.['ancestors'];
   return {
-    ancestors: Array.isArray(given) ? given.filter((id): id is string => typeof id === 'string') : [],
+    ancestors: Array.isArray(ancestors) ? ancestors.filter((id): id is string => typeof id === 'string') : [],
   };
 }
 
@@ -212,11 +213,7 @@ export interface QueueToBind {
 export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter } = queue;
   const { logger } = Runtime.instance();
-  const client = new Client({
-    connection,
-    namespace,
-    ...(dataConverter !== undefined && { dataConverter }),
-  });
+  const client = new Client({ connection, namespace, ...given({ dataConverter }) });
   const rebind = queue.rebind !== undefined && queue.rebind !== false;
   if (rebind) await keepLost(client, queue, parts.journal);
   const { accounts } = await bindJournal({

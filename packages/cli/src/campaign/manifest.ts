@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ArtifactRef, type JsonValue } from 'temporal-media';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { given } from 'temporal-media/internal/domain/json';
 import { sha256OfArtifactUri } from 'temporal-media/internal/domain/request';
 import {
   columnOf,
@@ -131,11 +132,7 @@ async function storedSource(source: JsonValue, find: FindFile): Promise<JsonValu
   const artifact = await find(read.file);
   if (artifact === undefined) return source;
   const { kind, field } = isObject(source) ? source : {};
-  return {
-    ...(kind !== undefined && { kind }),
-    ...(field !== undefined && { field }),
-    artifact: { ...artifact },
-  };
+  return { ...given({ kind, field }), artifact: { ...artifact } };
 }
 
 function isFile(source: JsonValue): boolean {

@@ -247,7 +247,7 @@ export async function decideRow(
       by,
       reason,
       yes: false,
-      ...(taskId !== undefined && { taskId }),
+      ...given({ taskId }),
     });
     context.report.say(`To resume the row, run: ${commandFor('campaign resume', id)}`);
   });

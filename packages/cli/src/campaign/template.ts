@@ -90,7 +90,7 @@ function exampleRow(model: ModelEntry, index: number): TemplateRow {
   const common = { id: `row-${index + 1}`, model: model.id };
   if (model.kind === 'image') {
     const [size] = model.sizes ?? [];
-    return { ...common, prompt: IMAGE_PROMPT, ...(size !== undefined && { size }) };
+    return { ...common, prompt: IMAGE_PROMPT, ...given({ size }) };
   }
   const [duration] = model.durations ?? [];
   const [resolution] = model.resolutions ?? [];

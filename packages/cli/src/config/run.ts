@@ -1,5 +1,6 @@
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
 import { throwBug } from 'temporal-media/internal/domain/bug';
+import { given } from 'temporal-media/internal/domain/json';
 import { readConfig } from 'temporal-media/internal/settings/config';
 import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../shared/context';
 import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-state';
@@ -125,7 +126,7 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
           value === null ? null : secret || mayHoldSecret(name, value) ? masked(value) : shownLocation(value),
         origin,
         secret,
-        ...(problem !== undefined && { problem }),
+        ...given({ problem }),
         ...(unused && { note: 'not used: commands connect to the server that `temporal-media dev` runs' }),
       },
     ];
@@ -204,8 +205,7 @@ function valueOf(
     value: value === null ? null : shown(variable, value),
     origin,
     secret: variable.shown === 'never',
-    ...(problem !== undefined && { problem }),
-    ...(note !== undefined && { note }),
+    ...given({ problem, note }),
   };
 }
 

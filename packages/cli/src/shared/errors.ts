@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { type ValidationIssue } from 'temporal-media';
 import { filled } from 'temporal-media/internal/domain/advice';
+import { given } from 'temporal-media/internal/domain/json';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { proxySecrets, uriDecoded } from 'temporal-media/internal/service/proxy-environment';
@@ -68,7 +69,7 @@ const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 /** Maps any error to an exit code and a message. Unknown errors have type `unexpected`. */
 export function failureOf(error: unknown): Failure {
   const { exitCode, reply, data, reported } = error instanceof CliError ? error : cliErrorOf(error);
-  return { exitCode, reply, reported, ...(data && { data }) };
+  return { exitCode, reply, reported, ...given({ data }) };
 }
 
 function cliErrorOf(error: unknown): CliError {
@@ -192,11 +193,7 @@ export class CliError extends Error {
 
   /** Creates an error from a child process's report or from an outcome. */
   static from({ type, message, hint }: FailureReply, data?: object, reported?: boolean): CliError {
-    return new CliError(type as ErrorTypeName, message, {
-      hint,
-      data,
-      ...(reported !== undefined && { reported }),
-    });
+    return new CliError(type as ErrorTypeName, message, { hint, data, ...given({ reported }) });
   }
 }
 

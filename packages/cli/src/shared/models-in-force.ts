@@ -1,6 +1,7 @@
 import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
 import { type ModelSource } from 'temporal-media/activities';
 import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
+import { given } from 'temporal-media/internal/domain/json';
 import { addressedSources, validateAgainstModel } from 'temporal-media/internal/domain/model-config';
 import { estimateFor } from 'temporal-media/internal/domain/money';
 import { configOfAccount, credentialOf } from 'temporal-media/internal/settings/accounts';
@@ -138,11 +139,7 @@ function sourceOfAccount(other: MediaConfig, { models }: MediaConfig, known: Mod
 
 function openSource(location: string, { unknownModels }: MediaConfig): ModelSource {
   try {
-    return createModelSource({
-      timeoutMs: READ_MS,
-      location,
-      ...(unknownModels !== undefined && { unknownModels }),
-    });
+    return createModelSource({ timeoutMs: READ_MS, location, ...given({ unknownModels }) });
   } catch (error) {
     throw new CliError('models_unavailable', (error as Error).message);
   }

@@ -5,6 +5,7 @@ import {
   type VideoOutcome,
 } from 'temporal-media';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { given } from 'temporal-media/internal/domain/json';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { decisionLines, evidenceLines, type OpenCall } from '../unconfirmed/run';
 import { type CommandContext } from './context';
@@ -50,9 +51,7 @@ export function outcomeMessage(outcome: VideoOutcome | ImageOutcome, meaning: st
       return outcome.error.message ?? meaning;
     case 'rejected': {
       const { field, allowed, message } = outcome;
-      return field === undefined
-        ? message
-        : issueText(byOption({ field, message, ...(allowed && { allowed }) }));
+      return field === undefined ? message : issueText(byOption({ field, message, ...given({ allowed }) }));
     }
     case 'content_unavailable':
     case 'task_unknown':

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Logger, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { throwBug } from 'temporal-media/internal/domain/bug';
+import { given } from 'temporal-media/internal/domain/json';
 import { SERVED_PARTS, servedBy } from 'temporal-media/internal/domain/names';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { proxySecrets } from 'temporal-media/internal/service/proxy-environment';
@@ -133,8 +134,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     account,
     accounts,
     pid: process.pid,
-    ...(health !== undefined && { health: health.address }),
-    ...(metrics !== undefined && { metrics }),
+    ...given({ health: health?.address, metrics }),
   });
   void interruption.happened.then(() => {
     isReady = async () => false;
@@ -301,7 +301,7 @@ async function statusOf(url: string, { isReady }: Health): Promise<200 | 404 | 5
 async function listening(server: Server, host: string | undefined, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, ...(host !== undefined && { host }) }, resolve);
+    server.listen({ port, ...given({ host }) }, resolve);
   });
 }
 

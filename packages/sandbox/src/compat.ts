@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, fieldText } from './json-value';
+import { isJsonObject, type JsonObject, fieldText, withoutNulls } from './json-value';
 import { nominalSize, readNominalSize } from './media-store';
-import { sandboxModels } from './models';
+import { videoModels } from './models';
 import { type CompatLinks, dialectOf } from './options';
 import { type SandboxPart } from './request-log';
 import {
@@ -14,9 +14,10 @@ import {
   videoSpecOf,
 } from './tasks';
 import {
-  localPathFields,
+  generationFields,
   validateEdit,
   validateGeneration,
+  validatePaths,
   validateVideo,
   type Violation,
 } from './validate-bodies';
@@ -27,13 +28,11 @@ import {
  * apply.
  */
 
-const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
 const imageNames = ['image', 'image[]'];
 
 /** Returns violations in a create that `compatCreate` converted. */
 export function validateCompatVideo(body: JsonObject): Violation[] {
-  const model = sandboxModels.models.find((one) => one.id === body.model);
-  const video = model?.kind === 'video' ? model : undefined;
+  const video = videoModels.find((one) => one.id === body.model);
   const seconds = body.seconds ?? body.duration;
   const duration =
     seconds === undefined
@@ -42,23 +41,19 @@ export function validateCompatVideo(body: JsonObject): Violation[] {
           [video?.durationField ?? 'seconds']:
             video?.durationForm === 'string' ? fieldText(seconds) : seconds,
         };
-  const found = validateVideo(
-    { ...picked(body, ['model', 'prompt', 'resolution', 'aspect_ratio']), ...duration },
-    sandboxModels,
-  );
+  const found = validateVideo({
+    ...picked(body, ['model', 'prompt', 'resolution', 'aspect_ratio']),
+    ...duration,
+  });
   if (body.size !== undefined && readNominalSize(fieldText(body.size)) === undefined) {
     found.push({ message: 'size is not allowed by this model', param: 'size', code: 'invalid_size' });
   }
-  const base64 = (video?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
-  for (const field of localPathFields(body, ['prompt', ...base64])) {
-    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
-  }
-  return found;
+  return [...found, ...validatePaths(body, video)];
 }
 
 /** Returns violations in a generation that `compatGeneration` converted. */
 export function validateCompatGeneration(body: JsonObject): Violation[] {
-  return validateGeneration(picked(body, generationFields), sandboxModels);
+  return validateGeneration(picked(body, generationFields));
 }
 
 /** Returns violations in an edit, regardless of the order of its parts and the names of its images. */
@@ -67,15 +62,12 @@ export function validateCompatEdit(parts: readonly SandboxPart[]): Violation[] {
   const images = parts.filter((part) => part.kind === 'file' && imageNames.includes(part.name));
   const mask = parts.filter((part) => part.name === 'mask');
   const name = images.length === 1 ? 'image' : 'image[]';
-  return validateEdit(
-    [
-      ...texts.filter((part) => part.name === 'model'),
-      ...texts.filter((part) => part.name !== 'model'),
-      ...images.map((part) => ({ ...part, name })),
-      ...mask,
-    ],
-    sandboxModels,
-  );
+  return validateEdit([
+    ...texts.filter((part) => part.name === 'model'),
+    ...texts.filter((part) => part.name !== 'model'),
+    ...images.map((part) => ({ ...part, name })),
+    ...mask,
+  ]);
 }
 
 function picked(body: JsonObject, names: readonly string[]): JsonObject {
@@ -159,10 +151,6 @@ export function compatCreate(body: JsonObject): JsonObject {
 export function compatGeneration(body: JsonObject): JsonObject {
   const given = withoutNulls(body);
   return { ...given, ...numbers(given, ['n']) };
-}
-
-function withoutNulls(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 /** Converts numbers that were sent as strings. */

@@ -10,3 +10,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function fieldText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
+
+/** Returns a copy without the fields that are null. */
+export function withoutNulls(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}

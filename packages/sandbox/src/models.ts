@@ -105,6 +105,12 @@ export const sandboxModels: SandboxModelDocument = {
   ],
 };
 
+/** The video models of {@link sandboxModels}. */
+export const videoModels = sandboxModels.models.filter((one) => one.kind === 'video');
+
+/** The image models of {@link sandboxModels}. */
+export const imageModels = sandboxModels.models.filter((one) => one.kind === 'image');
+
 /** Model behavior that the configuration does not describe: speed, records and content delivery. */
 export interface ModelBehaviour {
   queuedMs: number;

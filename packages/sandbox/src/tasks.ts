@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type JsonObject } from './json-value';
 import { framesPerSecond, type VideoSpec } from './media-spec';
-import { behaviourOf, type ModelBehaviour, sandboxModels } from './models';
+import { behaviourOf, type ModelBehaviour, videoModels } from './models';
 
 /** Failure kinds that a prompt directive can request. */
 export type FailureKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
@@ -171,8 +171,7 @@ export function mergeRecord(record: JsonObject, patch: JsonObject): JsonObject {
 
 /** Returns the spec of a task's video. A field that was not requested gets the first value that the model allows. */
 export function videoSpecOf(task: SandboxTask, shared: boolean): VideoSpec {
-  const model = sandboxModels.models.find((one) => one.id === task.model);
-  const first = model?.kind === 'video' ? model : undefined;
+  const first = videoModels.find((one) => one.id === task.model);
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
   return {
     kind: 'video',

@@ -1,23 +1,23 @@
-import { fieldText, isJsonObject, type JsonObject } from './json-value';
+import { fieldText, isJsonObject, type JsonObject, withoutNulls } from './json-value';
 import {
+  imageModels,
   type SandboxImageModel,
-  type SandboxModelDocument,
   type SandboxReference,
   type SandboxVideoModel,
+  videoModels,
 } from './models';
 import { type SandboxPart } from './request-log';
 
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
 /** Returns violations of contract 2.1 and of the model's configuration in a create body. */
-export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
+export function validateVideo(body: JsonObject): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
-    if (value === null)
-      found.push({ message: `${name} is null; leave out fields that have no value`, param: name });
+    if (value === null) found.push(wrong(name, 'is null; leave out fields that have no value'));
   }
-  const model = catalog.models.find((one) => one.id === body.model);
-  if (model === undefined || model.kind !== 'video') {
+  const model = videoModels.find((one) => one.id === body.model);
+  if (model === undefined) {
     if (typeof body.model === 'string' && body.model !== '') {
       found.push({ message: 'no such video model', param: 'model', code: 'model_not_found' });
     }
@@ -26,78 +26,65 @@ export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): 
   const references = model.references ?? [];
   const allowed = [...known, ...(model.fields ?? []), ...references.map((one) => one.field)];
   for (const name of Object.keys(body)) {
-    if (!allowed.includes(name)) found.push({ message: `${name} is not a field of this model`, param: name });
+    if (!allowed.includes(name)) found.push(wrong(name, 'is not a field of this model'));
   }
-  found.push(
-    ...validateDuration(body, model),
-    ...validateChoice(body, 'resolution', model.resolutions),
-    ...validateChoice(body, 'aspect_ratio', model.aspectRatios),
-    ...references.flatMap((reference) => validateReference(body[reference.field], reference)),
-  );
-  const base64 = references.filter((one) => one.form === 'base64').map((one) => one.field);
-  for (const field of localPathFields(body, ['prompt', ...base64])) {
-    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
-  }
-  return found;
+  const given = withoutNulls(body);
+  return [
+    ...found,
+    ...validateDuration(given, model),
+    ...validateChoice(given, 'resolution', model.resolutions),
+    ...validateChoice(given, 'aspect_ratio', model.aspectRatios),
+    ...references.flatMap((reference) => validateReference(given[reference.field], reference)),
+    ...validatePaths(given, model),
+  ];
+}
+
+/** Returns the fields that contain Base64, which may begin with a slash as a local path does. */
+export function base64Fields(model: SandboxVideoModel | undefined): string[] {
+  return (model?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
 }
 
 /** Checks a required, non-empty string. */
 function validateText(body: JsonObject, name: string): Violation[] {
   const value = body[name];
   const good = typeof value === 'string' && value.trim() !== '';
-  return good ? [] : [{ message: `${name} must be a non-empty string`, param: name }];
+  return good ? [] : [wrong(name, 'must be a non-empty string')];
 }
 
-function validateDuration(body: JsonObject, model: SandboxVideoModel): Violation[] {
-  const given = (['duration', 'seconds'] as const).filter(
-    (name) => body[name] !== undefined && body[name] !== null,
-  );
-  const name = given[0];
+function validateDuration(given: JsonObject, model: SandboxVideoModel): Violation[] {
+  const [name, other] = ['duration', 'seconds'].filter((one) => given[one] !== undefined);
   if (name === undefined) return [];
-  if (given.length > 1)
+  if (other !== undefined)
     return [{ message: 'duration and seconds are mutually exclusive', param: 'duration' }];
   if (name !== (model.durationField ?? name)) {
     return [{ message: `this model uses ${model.durationField}`, param: name }];
   }
-  const value = body[name];
-  const form = model.durationForm ?? 'integer';
-  const good = form === 'string' ? typeof value === 'string' && /^\d+$/.test(value) : Number.isInteger(value);
-  if (!good)
-    return [{ message: `${name} must be an integer${form === 'string' ? ' as a string' : ''}`, param: name }];
-  if (Number(value) < 1 || !(model.durations?.includes(Number(value)) ?? true)) {
-    return [{ message: `${name} is not allowed by this model`, param: name, code: 'invalid_duration' }];
-  }
-  return [];
+  const value = given[name];
+  const text = model.durationForm === 'string';
+  const good = text ? typeof value === 'string' && /^\d+$/.test(value) : Number.isInteger(value);
+  if (!good) return [wrong(name, `must be an integer${text ? ' as a string' : ''}`)];
+  const allowed = Number(value) >= 1 && (model.durations?.includes(Number(value)) ?? true);
+  return allowed ? [] : [wrong(name, 'is not allowed by this model', 'invalid_duration')];
 }
 
-function validateChoice(body: JsonObject, name: string, choices: string[] | undefined): Violation[] {
-  const value = body[name];
-  if (value === undefined || value === null) return [];
-  if (typeof value !== 'string' || value === '')
-    return [{ message: `${name} must be a string`, param: name }];
-  const good = choices === undefined || choices.includes(value);
-  return good
-    ? []
-    : [{ message: `${name} is not allowed by this model`, param: name, code: `invalid_${name}` }];
+function validateChoice(given: JsonObject, name: string, choices: string[] | undefined): Violation[] {
+  const value = given[name];
+  if (value === undefined) return [];
+  if (typeof value !== 'string' || value === '') return [wrong(name, 'must be a string')];
+  const good = choices?.includes(value) ?? true;
+  return good ? [] : [wrong(name, 'is not allowed by this model', `invalid_${name}`)];
 }
 
 function validateReference(value: unknown, reference: SandboxReference): Violation[] {
-  if (value === undefined || value === null) return [];
-  const param = reference.field;
-  const isList = Array.isArray(value);
-  if (isList !== (reference.shape === 'array'))
-    return [{ message: `${param} must be of type ${reference.shape}`, param }];
-  const list: unknown[] = isList ? value : [value];
-  if (list.length === 0)
-    return [{ message: `${param} is empty; leave out fields that have no value`, param }];
-  if (list.length > (reference.max ?? Infinity))
-    return [{ message: `${param} has too many references`, param }];
+  if (value === undefined) return [];
+  const { field, kind, shape, form, max = Infinity } = reference;
+  if (Array.isArray(value) !== (shape === 'array')) return [wrong(field, `must be of type ${shape}`)];
+  const list: unknown[] = [value].flat();
+  if (list.length === 0) return [wrong(field, 'is empty; leave out fields that have no value')];
+  if (list.length > max) return [wrong(field, 'has too many references')];
   return list
     .filter((item) => typeof item !== 'string' || !hasForm(item, reference))
-    .map(() => ({
-      message: `${param} must contain ${reference.kind} references as ${reference.form}`,
-      param,
-    }));
+    .map(() => wrong(field, `must contain ${kind} references as ${form}`));
 }
 
 function hasForm(text: string, reference: SandboxReference): boolean {
@@ -125,30 +112,30 @@ export interface Violation {
   code?: string;
 }
 
-const optional = ['size', 'quality', 'n', 'response_format'];
+/** Returns the violation of one field, whose name begins the message. */
+function wrong(param: string, what: string, code?: string): Violation {
+  return { message: `${param} ${what}`, param, ...(code !== undefined && { code }) };
+}
+
+/** The fields of contract 2.3. */
+export const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
 
 /** Returns violations of contract 2.3 and of the model's configuration in a generation body. */
-export function validateGeneration(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
+export function validateGeneration(body: JsonObject): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
-    if (value === null)
-      found.push({ message: `${name} is null; leave out fields that have no value`, param: name });
-    if (!['model', 'prompt', ...optional].includes(name)) {
-      found.push({ message: `${name} is not a field of a generation`, param: name });
-    }
+    if (value === null) found.push(wrong(name, 'is null; leave out fields that have no value'));
+    if (!generationFields.includes(name)) found.push(wrong(name, 'is not a field of a generation'));
   }
-  for (const field of localPathFields(body, ['prompt'])) {
-    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
-  }
-  const model = findImageModel(body.model, catalog);
+  found.push(...validatePaths(body));
+  const model = imageModels.find((one) => one.id === body.model);
   if (model === undefined) return [...found, noSuchModel];
-  if (body.n !== undefined && !Number.isInteger(body.n))
-    found.push({ message: 'n must be an integer', param: 'n' });
-  return [...found, ...validateValues(body, model)];
+  if (body.n !== undefined && !Number.isInteger(body.n)) found.push(wrong('n', 'must be an integer'));
+  return [...found, ...validateValues(withoutNulls(body), model)];
 }
 
 /** Returns violations of contract 2.4 and of the model's configuration in an edit's parts. */
-export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument): Violation[] {
+export function validateEdit(parts: SandboxPart[]): Violation[] {
   const fields: JsonObject = Object.fromEntries(
     parts.filter((part) => part.kind === 'field').map((part) => [part.name, part.value ?? '']),
   );
@@ -156,11 +143,9 @@ export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument
     ...validateText(fields, 'model'),
     ...validateText(fields, 'prompt'),
     ...validateParts(parts),
+    ...validatePaths(fields),
   ];
-  for (const field of localPathFields(fields, ['prompt'])) {
-    found.push({ message: `${field} contains a local file path`, param: field, code: 'local_path' });
-  }
-  const model = findImageModel(fields.model, catalog);
+  const model = imageModels.find((one) => one.id === fields.model);
   if (model === undefined) return [...found, noSuchModel];
   if (model.edit === undefined)
     return [...found, { message: 'this model does not support edits', param: 'model' }];
@@ -172,20 +157,14 @@ export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument
     found.push({ message: 'too many images', param: 'image' });
   for (const name of Object.keys(fields)) {
     if (name === 'model' || name === 'prompt' || model.edit.fields?.includes(name)) continue;
-    found.push({ message: `${name} is not a field of an edit with this model`, param: name });
+    found.push(wrong(name, 'is not a field of an edit with this model'));
   }
-  if (fields.n !== undefined && !/^[1-9]\d*$/.test(fieldText(fields.n))) {
-    found.push({ message: 'n must be an integer', param: 'n' });
-  }
+  if (fields.n !== undefined && !/^[1-9]\d*$/.test(fieldText(fields.n)))
+    found.push(wrong('n', 'must be an integer'));
   return [...found, ...validateValues(fields, model)];
 }
 
 const noSuchModel: Violation = { message: 'no such image model', param: 'model', code: 'model_not_found' };
-
-function findImageModel(id: unknown, catalog: SandboxModelDocument): SandboxImageModel | undefined {
-  const model = catalog.models.find((one) => one.id === id);
-  return model?.kind === 'image' ? model : undefined;
-}
 
 /** Checks names, kinds, counts and order of the parts. */
 function validateParts(parts: SandboxPart[]): Violation[] {
@@ -206,12 +185,10 @@ function validateParts(parts: SandboxPart[]): Violation[] {
     found.push({ message: 'a single image must be sent as image', param: 'image[]' });
   for (const part of parts) {
     const file = ['image', 'image[]', 'mask'].includes(part.name);
-    if (file !== (part.kind === 'file')) {
-      found.push({ message: `${part.name} must be a ${file ? 'file' : 'text'} part`, param: part.name });
-    }
-    if (part.name !== 'image[]' && part.name !== 'image' && count(part.name) > 1) {
-      found.push({ message: `${part.name} is repeated`, param: part.name });
-    }
+    if (file !== (part.kind === 'file'))
+      found.push(wrong(part.name, `must be a ${file ? 'file' : 'text'} part`));
+    if (part.name !== 'image[]' && part.name !== 'image' && count(part.name) > 1)
+      found.push(wrong(part.name, 'is repeated'));
     if (part.kind === 'file' && part.bytes === 0)
       found.push({ message: 'the file is empty', param: part.name });
     if (/[\\/]/.test(part.filename ?? ''))
@@ -220,40 +197,38 @@ function validateParts(parts: SandboxPart[]): Violation[] {
   return found;
 }
 
-function validateValues(body: JsonObject, model: SandboxImageModel): Violation[] {
+function validateValues(given: JsonObject, model: SandboxImageModel): Violation[] {
   const found: Violation[] = [];
-  const { size, quality, n } = body;
-  if (size !== undefined && size !== null) {
+  const { size, quality, n, response_format: form } = given;
+  if (size !== undefined) {
     const shaped = typeof size === 'string' && (size === 'auto' || /^[1-9]\d*x[1-9]\d*$/.test(size));
     const listed = model.sizes === undefined ? size !== 'auto' : model.sizes.includes(fieldText(size));
-    if (!shaped) found.push({ message: 'size must be WIDTHxHEIGHT', param: 'size', code: 'invalid_size' });
-    else if (!listed) found.push({ message: 'size is not allowed', param: 'size', code: 'invalid_size' });
+    if (!shaped) found.push(wrong('size', 'must be WIDTHxHEIGHT', 'invalid_size'));
+    else if (!listed) found.push(wrong('size', 'is not allowed', 'invalid_size'));
   }
-  if (quality !== undefined && quality !== null && !model.qualities?.includes(fieldText(quality))) {
-    found.push({ message: 'quality is not allowed', param: 'quality', code: 'invalid_quality' });
-  }
-  if (n !== undefined && n !== null && (Number(n) < 1 || Number(n) > (model.maxN ?? Infinity))) {
-    found.push({ message: 'n is not allowed', param: 'n', code: 'invalid_count' });
-  }
-  const form = body.response_format;
-  if (
-    form !== undefined &&
-    form !== null &&
-    !(model.responseFormats as string[] | undefined)?.includes(fieldText(form))
-  ) {
-    found.push({ message: 'response_format is not enabled', param: 'response_format' });
-  }
+  if (quality !== undefined && !model.qualities?.includes(fieldText(quality)))
+    found.push(wrong('quality', 'is not allowed', 'invalid_quality'));
+  if (n !== undefined && (Number(n) < 1 || Number(n) > (model.maxN ?? Infinity)))
+    found.push(wrong('n', 'is not allowed', 'invalid_count'));
+  const formats: string[] = model.responseFormats ?? [];
+  if (form !== undefined && !formats.includes(fieldText(form)))
+    found.push(wrong('response_format', 'is not enabled'));
   return found;
 }
 
-const localPath = /^(file:|[a-z]:[\\/]|\\\\|~\/|\.{1,2}\/|\/(?!\/))/i;
+/** The pattern of a local path (contract 2.4: never in JSON). JSON Schema patterns have no flag to ignore case. */
+export const localPath = '^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\\\/]|\\\\\\\\|~/|\\.{1,2}/|/(?!/))';
+const localPathPattern = new RegExp(localPath);
 
-/**
- * Returns the dotted paths of fields whose value looks like a local path (contract 2.4: never in JSON). `skip` names
- * top-level fields with free text, or with Base64, which may begin with a slash.
- */
-export function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
-  if (typeof value === 'string') return localPath.test(value) ? [at] : [];
+/** Returns violations by values that look like a local path, except in the prompt and in the model's Base64. */
+export function validatePaths(body: JsonObject, model?: SandboxVideoModel): Violation[] {
+  const found = localPathFields(body, ['prompt', ...base64Fields(model)]);
+  return found.map((field) => wrong(field, 'contains a local file path', 'local_path'));
+}
+
+/** Returns the dotted paths of fields with a local path. `skip` names top-level fields. */
+function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
+  if (typeof value === 'string') return localPathPattern.test(value) ? [at] : [];
   if (Array.isArray(value)) return value.flatMap((inner) => localPathFields(inner, skip, at));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {

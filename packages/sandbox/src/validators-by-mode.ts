@@ -6,7 +6,6 @@ import {
 } from './compat';
 import { type Exchange } from './exchange';
 import { type JsonObject } from './json-value';
-import { sandboxModels } from './models';
 import { type SandboxMode } from './options';
 import { type SandboxPart } from './request-log';
 import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-bodies';
@@ -25,17 +24,10 @@ const noMultipart: Violation[] = [
 ];
 
 const strict: RequestValidator = {
-  video: (exchange, body) => [
-    ...validateJson(exchange, body),
-    ...(body ? validateVideo(body, sandboxModels) : []),
-  ],
-  generation: (exchange, body) => [
-    ...validateJson(exchange, body),
-    ...(body ? validateGeneration(body, sandboxModels) : []),
-  ],
-  edit: (_exchange, parts) => (parts === undefined ? noMultipart : validateEdit(parts, sandboxModels)),
-  read: (exchange) => {
-    const { headers } = exchange.request;
+  video: json(validateVideo),
+  generation: json(validateGeneration),
+  edit: (_exchange, parts) => (parts === undefined ? noMultipart : validateEdit(parts)),
+  read: ({ request: { headers } }) => {
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
     return hasBody ? [{ message: 'this request must not have a body', code: 'unexpected_body' }] : [];
   },
@@ -44,19 +36,21 @@ const strict: RequestValidator = {
 /** Accepts what published clients send. */
 const compat: RequestValidator = {
   video: (exchange, body) =>
-    body === undefined || !exchange.request.isMultipart()
-      ? [...validateJson(exchange, body), ...(body ? validateCompatVideo(body) : [])]
-      : validateCompatVideo(body),
-  generation: (exchange, body) => [
-    ...validateJson(exchange, body),
-    ...(body ? validateCompatGeneration(compatGeneration(body)) : []),
-  ],
+    body !== undefined && exchange.request.isMultipart()
+      ? validateCompatVideo(body)
+      : json(validateCompatVideo)(exchange, body),
+  generation: json((body) => validateCompatGeneration(compatGeneration(body))),
   edit: (_exchange, parts) => (parts === undefined ? noMultipart : validateCompatEdit(parts)),
   read: () => [],
 };
 
 /** Each mode's validator. */
 export const requestValidators: Record<SandboxMode, RequestValidator> = { strict, compat };
+
+/** Checks the type of a JSON body before its fields. */
+function json(validate: (body: JsonObject) => Violation[]): RequestValidator['video'] {
+  return (exchange, body) => [...validateJson(exchange, body), ...(body ? validate(body) : [])];
+}
 
 function validateJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
   const type = exchange.request.headers['content-type'] ?? '';

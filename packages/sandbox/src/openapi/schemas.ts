@@ -1,12 +1,14 @@
 import { type JsonObject } from '../json-value';
 import { nominalSizes } from '../media-store';
 import {
+  imageModels,
   type SandboxImageModel,
-  sandboxModels,
   type SandboxReference,
   type SandboxVideoModel,
+  videoModels,
 } from '../models';
 import { allStatusWords, type SandboxMode } from '../options';
+import { base64Fields, localPath } from '../validate-bodies';
 
 /** A JSON Schema, draft 2020-12, which is the dialect of OpenAPI 3.1. */
 export type JsonSchema = JsonObject;
@@ -28,9 +30,6 @@ export function object(
   return { type: 'object', required: [...required], properties, ...rest };
 }
 
-/** The pattern of `localPathFields` (contract 2.4); JSON Schema patterns have no flag to ignore case. */
-const localPath = '^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\\\/]|\\\\\\\\|~/|\\.{1,2}/|/(?!/))';
-
 /** A string that is not a local path. */
 const noLocalPath: JsonSchema = { type: 'string', not: { pattern: localPath } };
 
@@ -51,15 +50,15 @@ export const freeSchemas: Record<string, JsonSchema> = {
   FreeValue: { anyOf: inside, not: { type: 'null' } },
 };
 
-const models = sandboxModels.models.filter((one) => one.kind === 'image');
 const nothing: JsonSchema = { type: 'null' };
+const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, nothing] });
 /** A known field that this model does not accept. */
 const never: JsonSchema = { not: {} };
 
 /** Returns the schema of a generation's body (contract 2.3), with one alternative per model in the catalog. */
 export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
   return {
-    oneOf: models.map((model) =>
+    oneOf: imageModels.map((model) =>
       object(
         { model: { const: model.id }, prompt: someText, ...optionsOf(model, mode, 'json') },
         ['model', 'prompt'],
@@ -76,7 +75,7 @@ export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
 export function imageEditSchema(mode: SandboxMode): JsonSchema {
   const several = { type: 'array', items: ref('File') };
   return {
-    oneOf: models.map((model) => {
+    oneOf: imageModels.map((model) => {
       const fields = Object.entries(optionsOf(model, mode, 'multipart')).map(
         ([name, schema]): [string, JsonSchema] => [name, model.edit?.fields?.includes(name) ? schema : never],
       );
@@ -145,7 +144,6 @@ const integer: JsonSchema = { type: 'integer' };
 const text: JsonSchema = { type: 'string' };
 const url: JsonSchema = { type: 'string', minLength: 1 };
 const percent = { type: 'number', minimum: 0, maximum: 100 };
-const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
 
 /** Seconds, tokens or a cost. Some models report none, which does not mean that they are free. */
 const usage: JsonSchema = {
@@ -229,8 +227,7 @@ const compatRecord = object(
 
 /** Returns the schema of a create's body (contract 2.1), with one alternative per model in the catalog. */
 export function videoCreateSchema(mode: SandboxMode): JsonSchema {
-  const models = sandboxModels.models.filter((one) => one.kind === 'video');
-  return { oneOf: models.map(mode === 'strict' ? strictCreate : compatCreate) };
+  return { oneOf: videoModels.map(mode === 'strict' ? strictCreate : compatCreate) };
 }
 
 function strictCreate(model: SandboxVideoModel): JsonSchema {
@@ -265,7 +262,6 @@ function compatCreate(model: SandboxVideoModel): JsonSchema {
           anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string', pattern: '^[1-9][0-9]{0,8}$' }, nothing],
         }
       : { enum: [...numbers, ...numbers.map(String), null] };
-  const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, nothing] });
   return object(
     {
       model: { const: model.id },
@@ -281,10 +277,6 @@ function compatCreate(model: SandboxVideoModel): JsonSchema {
     ['model', 'prompt'],
     { title: model.id, additionalProperties: ref('AnyValue') },
   );
-}
-
-function base64Fields(model: SandboxVideoModel): string[] {
-  return (model.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
 }
 
 function durationSchema({ durations, durationForm }: SandboxVideoModel): JsonSchema {

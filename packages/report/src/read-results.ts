@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { type ResultsRef, type CampaignRowResult } from 'temporal-media';
+import { type CampaignRowResult } from 'temporal-media';
 import { type PlanIndex } from 'temporal-media/internal/domain/campaign/plan';
 import { type PlanAddress, type ResultsIndex } from 'temporal-media/internal/domain/campaign/results';
 import { type CampaignPage, type CampaignRow } from 'temporal-media/internal/domain/campaign/row';
+import { readJson, readSegment } from 'temporal-media/internal/manifest/result-lines';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { type ArtifactStore } from 'temporal-media/stores';
 import {
@@ -14,7 +15,7 @@ import {
   type ReportRow,
   writePage,
 } from './page-rows';
-import { parseJson, ReportError, type ReportFolder } from './report-folder';
+import { ReportError, type ReportFolder } from './report-folder';
 import { type ReportOptions } from './report-options';
 import { type ReportState, shortHash } from './report-state';
 
@@ -45,6 +46,8 @@ class ResultsMerger {
   ) {}
 
   async add(result: CampaignRowResult): Promise<void> {
+    if (!Number.isSafeInteger(result.row) || result.row < 0 || typeof result.key !== 'string')
+      throw new ReportError('unreadable', "A line in the campaign's results is not a valid result.");
     const page = pageOf(result);
     this.rowGeneration = Math.max(this.rowGeneration, result.generation);
     this.touched.add(page);
@@ -115,82 +118,49 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
   return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
 }
 
-/** Reads a JSON artifact from this package. It may contain prompts, so errors do not include its text. */
-async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
-  return parseJson<T>(await readText(store, sha256), NOT_JSON);
-}
-
-/** Returns a segment's rows in order. Verifies the whole segment first. */
-async function readSegment(store: ArtifactStore, sha256: string): Promise<readonly CampaignRowResult[]> {
-  const lines = (await readText(store, sha256)).split('\n').filter((line) => line !== '');
-  return lines.map((line) => {
-    const row = parseJson<CampaignRowResult>(line, NOT_JSON);
-    if (!Number.isSafeInteger(row.row) || row.row < 0 || typeof row.key !== 'string')
-      throw new ReportError('unreadable', "A line in the campaign's results is not a valid result.");
-    return row;
-  });
-}
-
-/**
- * Yields segments that have not been merged yet, in order. Does not open an index if all of its segments have been
- * merged.
- */
-async function* newSegments(
-  store: ArtifactStore,
-  results: ResultsRef,
-  isKnown: { segment(sha256: string): boolean; index(sha256: string): boolean },
-): AsyncGenerator<{ readonly segment: string } | { readonly index: string }> {
-  for (const index of results.indexes) {
-    if (isKnown.index(index)) continue;
-    const { segments } = await readJsonArtifact<ResultsIndex>(store, index);
-    for (const segment of segments) if (!isKnown.segment(segment)) yield { segment };
-    yield { index };
+/** Awaits the content of an artifact. It may contain prompts, and a SyntaxError quotes it, so that error is replaced. */
+async function parsed<T>(content: Promise<T>): Promise<T> {
+  try {
+    return await content;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ReportError('unreadable', 'An artifact of the campaign is not valid JSON.');
   }
-  for (const segment of results.segments) if (!isKnown.segment(segment)) yield { segment };
 }
-
-async function readText(store: ArtifactStore, sha256: string): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of await store.read({ sha256 })) pieces.push(piece as Uint8Array);
-  return Buffer.concat(pieces).toString('utf8');
-}
-
-const NOT_JSON = 'An artifact of the campaign is not valid JSON.';
 
 /** The new results state, and the pages with new results. */
-interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
+interface MergedResults extends Pick<ReportState, 'segments' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
 
-/** Adds the rows of new segments to their pages. */
+/**
+ * Adds the rows of new segments to their pages, in order. Does not open an index if all of its segments have been
+ * merged.
+ */
 export async function mergeSegments(
   folder: ReportFolder,
   { store, results, signal }: Pick<ReportOptions, 'store' | 'results' | 'signal'>,
   before: ReportState,
 ): Promise<MergedResults> {
-  const segments = new Set(before.segments);
-  const indexes = new Set(before.indexes);
+  const known = new Set(before.segments);
   const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
-  const isKnown = {
-    segment: (sha256: string) => segments.has(shortHash(sha256)),
-    index: (sha256: string) => indexes.has(shortHash(sha256)),
-  };
-  for await (const next of newSegments(store, results, isKnown)) {
+  const once = async (sha256: string, merge: () => Promise<void>): Promise<void> => {
+    if (known.has(shortHash(sha256))) return;
     signal?.throwIfAborted();
-    if ('index' in next) {
-      indexes.add(shortHash(next.index));
-      continue;
-    }
-    for (const row of await readSegment(store, next.segment)) await merger.add(row);
-    segments.add(shortHash(next.segment));
-  }
-  await merger.flush();
-  return {
-    touched: merger.touched,
-    segments: [...segments],
-    indexes: [...indexes],
-    rowGeneration: merger.rowGeneration,
+    await merge();
+    known.add(shortHash(sha256));
   };
+  const mergeAll = async (segments: readonly string[]): Promise<void> => {
+    for (const segment of segments)
+      await once(segment, async () => {
+        for (const row of await parsed(readSegment(store, segment))) await merger.add(row);
+      });
+  };
+  for (const index of results.indexes)
+    await once(index, async () => mergeAll((await parsed(readJson<ResultsIndex>(store, index))).segments));
+  await mergeAll(results.segments);
+  await merger.flush();
+  return { touched: merger.touched, segments: [...known], rowGeneration: merger.rowGeneration };
 }
 
 /** Maximum number of plan pages in memory. */
@@ -231,7 +201,7 @@ export class PlannedRows {
 
   async #read<T>(sha256: string): Promise<T | null> {
     try {
-      return await readJsonArtifact<T>(this.store, sha256);
+      return await parsed(readJson<T>(this.store, sha256));
     } catch (error) {
       if (error instanceof ArtifactError && error.code === 'not_found') return null;
       throw error;

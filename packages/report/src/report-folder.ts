@@ -180,18 +180,15 @@ export class ReportError extends Error {
   }
 }
 
-const STATE_UNREADABLE =
-  "The report's state cannot be read. Choose another folder. The report is rebuilt there from the artifact store.";
-
-/**
- * Parses JSON. `unreadable` is the error message; by default it is about the report's state. @throws ReportError
- * `unreadable`
- */
-export function parseJson<T>(text: string, unreadable = STATE_UNREADABLE): T {
+/** Parses a file of the report's state. @throws ReportError `unreadable` */
+export function parseJson<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch (error) {
     throwBug(error);
-    throw new ReportError('unreadable', unreadable);
+    throw new ReportError(
+      'unreadable',
+      "The report's state cannot be read. Choose another folder. The report is rebuilt there from the artifact store.",
+    );
   }
 }

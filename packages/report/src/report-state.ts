@@ -29,7 +29,6 @@ export interface ReportState {
   readonly campaign: string;
   /** First 16 hex digits of the hashes of the segments and indexes that were merged into the pages. */
   readonly segments: readonly string[];
-  readonly indexes: readonly string[];
   readonly plans: readonly PlanAddress[];
   /** Pages by number, from 0. */
   readonly pages: { readonly [page: string]: PageFacts };
@@ -56,7 +55,6 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
       v: 1,
       campaign,
       segments: [],
-      indexes: [],
       plans: [],
       pages: {},
       newest: null,

@@ -111,10 +111,10 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   // The files must be durable before the state refers to them.
   await folder.sync();
   await writeState(folder, {
-    ...before,
+    v: 1,
+    campaign: facts.campaign,
     layout: onDisk.length > 0 ? layout : null,
     segments: merged.segments,
-    indexes: merged.indexes,
     plans,
     pages: Object.fromEntries(inOrder),
     newest,

@@ -10,15 +10,13 @@ const {
   SANDBOX_KEY,
   temporalEnvironment,
 } = require('../../packages/cli/lib/shared/dev-state.js');
+const { stackEnvironment } = require('../../packages/cli/lib/shared/stack.js');
 const { TemporalMediaClient } = require('../../lib/client.js');
 const { startTemporalServer } = require('../../packages/testing/lib/index.js');
 const { startSandboxProcess } = require('../../packages/sandbox/lib/index.js');
 
 /** Neither an account nor a server of the user takes part. */
-function cleanEnvironment() {
-  const own = ([name]) => !/^(MEDIA|TEMPORAL)_/.test(name) || name === 'TEMPORAL_CLI_PATH';
-  return Object.fromEntries(Object.entries(process.env).filter(own));
-}
+const cleanEnvironment = () => stackEnvironment(process.env);
 
 /** A Temporal server with its database in `folder`. */
 async function startServer({ scope, say }, folder) {

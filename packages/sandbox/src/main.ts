@@ -4,7 +4,8 @@ import { createSandbox } from './sandbox';
 /**
  * @module Runs a sandbox as a process. Takes its options as JSON from SANDBOX_OPTIONS or the first argument and prints
  * one JSON line with the addresses. Exits on SIGTERM and SIGINT. If SANDBOX_OPTIONS is set and SANDBOX_DETACHED is not,
- * it also exits when stdin ends.
+ * it exits when stdin ends instead of on SIGINT: Ctrl-C also reaches the parent, whose workers need the sandbox until
+ * they have drained.
  */
 async function main(): Promise<void> {
   const options = JSON.parse(process.env.SANDBOX_OPTIONS ?? process.argv[2] ?? '{}') as SandboxOptions;
@@ -20,8 +21,9 @@ async function main(): Promise<void> {
     );
   };
   process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  if (!process.env.SANDBOX_DETACHED && process.env.SANDBOX_OPTIONS !== undefined) {
+  const attached = !process.env.SANDBOX_DETACHED && process.env.SANDBOX_OPTIONS !== undefined;
+  process.on('SIGINT', attached ? () => undefined : stop);
+  if (attached) {
     process.stdin.on('end', stop).on('close', stop).resume();
   }
   process.stdout.write(`${JSON.stringify({ url, mediaUrl, modelsUrl, adminUrl, pid: process.pid })}\n`);

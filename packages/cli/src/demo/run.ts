@@ -3,14 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { renderImage } from '@temporal-media/sandbox/internal/render-image';
-import { SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
+import { type SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
 import { type RunningTemporalServer } from '@temporal-media/testing';
-import { startTemporalServer } from '@temporal-media/testing';
-import { Client, Connection } from '@temporalio/client';
+import { type Client } from '@temporalio/client';
 import { type ArtifactRef } from 'temporal-media';
 import { TemporalMediaClient } from 'temporal-media/client';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
 import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import {
   type ArtifactStore,
@@ -18,10 +15,9 @@ import {
   createJournal,
   FileArtifactStore,
 } from 'temporal-media/stores';
-import { type RunningChild, startChild } from '../shared/child-process';
-import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../shared/dev-state';
 import { CliError } from '../shared/errors';
 import { resultPath, saveArtifact } from '../shared/output-files';
+import { stackEnvironment, startStack } from '../shared/stack';
 import { checkMedia, DEMO_CASES, type DemoCase, type DemoEnvironment } from './cases';
 
 export interface OpenEnvironment {
@@ -42,73 +38,41 @@ interface OpenEnvironmentOptions {
   readonly say: (line: string) => void;
 }
 
-const WORKER_GRACE_MS = 20_000;
 /** Milliseconds to wait for the response to a one-second create, even on a slow machine. */
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Starts the demo's server, sandbox and first worker, on separate task queues. Stops everything on failure. */
 export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
   const { dataDir, say } = options;
-  const env = demoEnvironment(options.env);
-  const undo: (() => Promise<unknown>)[] = [];
-  const close = async (): Promise<void> => {
-    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  const store = new FileArtifactStore(join(dataDir, 'artifacts'));
+  const inputs = await demoInputs(store, join(options.out, 'inputs'));
+  const run = randomBytes(4).toString('hex');
+  const steady = `media-demo-${run}`;
+  const fragile = `${steady}-fragile`;
+  const fragileJournal = join(dataDir, 'journal-fragile');
+  const { server, sandbox, client, startWorker, close } = await startStack({
+    env: stackEnvironment(options.env, true),
+    dataDir,
+    server: { ...(options.persistent && { dataDir }), ui: true, onProgress: say },
+    sandbox: { dataDir: join(dataDir, 'sandbox') },
+    worker: { MEDIA_TASK_QUEUE: steady, MEDIA_JOURNAL: join(dataDir, 'journal') },
+  });
+  const { admin } = sandbox;
+  const environment: DemoEnvironment = {
+    id: (name) => `demo-${run}-${name}`,
+    media: new TemporalMediaClient(client, { taskQueue: steady }),
+    store,
+    inputs,
+    accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[sha256(prompt)] ?? 0,
+    say,
+    fragile: {
+      media: new TemporalMediaClient(client, { taskQueue: fragile }),
+      startWorker: () => startWorker({ MEDIA_TASK_QUEUE: fragile, MEDIA_JOURNAL: fragileJournal }),
+      answerRecorded: () => untilAnswered(fragileJournal),
+      activitiesOf: (workflowId) => activitiesOf(client, workflowId),
+    },
   };
-  try {
-    const server = await startTemporalServer({
-      ...(options.persistent && { dataDir }),
-      ui: true,
-      env,
-      onProgress: say,
-    });
-    undo.push(() => server.stop());
-    const sandbox = await startDevSandbox({ dataDir, ports: {}, env });
-    undo.push(() => sandbox.stop(5_000));
-    const connection = await Connection.connect({ ...server.connection, address: server.address });
-    undo.push(() => connection.close());
-    const client = new Client({ connection, namespace: server.namespace });
-
-    const run = randomBytes(4).toString('hex');
-    const queues = { steady: `media-demo-${run}`, fragile: `media-demo-${run}-fragile` };
-    const fragileJournal = join(dataDir, 'journal-fragile');
-    const startWorker = async (queue: string, journal: string): Promise<RunningChild<object>> => {
-      const child = await startChild<object>(['worker', '--json'], {
-        logFile: join(dataDir, 'logs', `${queue}.log`),
-        env: {
-          ...temporalEnvironment(server, env, dataDir),
-          ...sandboxEnvironment(sandbox.ready, {}),
-          MEDIA_DATA_DIR: dataDir,
-          MEDIA_JOURNAL: journal,
-          MEDIA_TASK_QUEUE: queue,
-        },
-      });
-      undo.push(() => child.stop(WORKER_GRACE_MS));
-      return child;
-    };
-    if (!server.startedByUs) undo.push(() => endJournals(client, Object.values(queues)));
-    await startWorker(queues.steady, join(dataDir, 'journal'));
-
-    const store = new FileArtifactStore(join(dataDir, 'artifacts'));
-    const admin = new SandboxAdmin(sandbox.ready.adminUrl);
-    const environment: DemoEnvironment = {
-      id: (name) => `demo-${run}-${name}`,
-      media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
-      store,
-      inputs: await demoInputs(store, join(options.out, 'inputs')),
-      accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[sha256(prompt)] ?? 0,
-      say,
-      fragile: {
-        media: new TemporalMediaClient(client, { taskQueue: queues.fragile }),
-        startWorker: () => startWorker(queues.fragile, fragileJournal),
-        answerRecorded: () => untilAnswered(fragileJournal),
-        activitiesOf: (workflowId) => activitiesOf(client, workflowId),
-      },
-    };
-    return { environment, server, admin, store, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return { environment, server, admin, store, close };
 }
 
 /** Resolves when the journal in a folder contains a response. */
@@ -131,21 +95,6 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   return (events ?? []).flatMap(
     ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
   );
-}
-
-/** Deletes the queue bindings, so that nothing remains on a server that the demo did not start. */
-async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
-  for (const queue of queues) {
-    await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));
-  }
-}
-
-/**
- * Returns the demo's environment. It excludes the user's service, where the demo must never spend money, and the codec
- * server, which neither the demo's client nor its workers use.
- */
-export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
 }
 
 /** Renders two images and stores them as user files, as the commands do. */

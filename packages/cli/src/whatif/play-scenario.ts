@@ -5,17 +5,12 @@ import { type LoadedTarget } from '@temporal-media/replay';
 import { fetchChain } from '@temporal-media/replay/internal/fetch-histories';
 import { type SandboxCounters } from '@temporal-media/sandbox';
 import { renderImage } from '@temporal-media/sandbox/internal/render-image';
-import { startSandboxProcess } from '@temporal-media/sandbox/internal/sandbox-process';
-import { startTemporalServer } from '@temporal-media/testing';
-import { Client, Connection } from '@temporalio/client';
 import { type ImageEditRequest, type VideoRequest, type VideoState } from 'temporal-media';
 import { TemporalMediaClient, type Started } from 'temporal-media/client';
 import { UPDATE } from 'temporal-media/internal/domain/names';
-import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
 import { FileArtifactStore } from 'temporal-media/stores';
-import { startChild } from '../shared/child-process';
-import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from '../shared/dev-state';
 import { CliError } from '../shared/errors';
+import { stackEnvironment, startStack } from '../shared/stack';
 import { type LocalRequest } from './local-request';
 import { type Scenario, type ScenarioDecision } from './scenario';
 
@@ -37,55 +32,25 @@ export interface PlayedRun {
   readonly paid: Pick<SandboxCounters['creates'], 'received' | 'accepted'>;
 }
 
-const WORKER_GRACE_MS = 20_000;
 /** Interval between checks for a video that needs a decision, in milliseconds. */
 const STATE_CHECK_MS = 250;
-
-/**
- * Returns the environment of a local run. It does not point to anything outside the run, such as a service, key, store,
- * Temporal server, codec server, proxy or telemetry collector.
- */
-export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const clean = childEnvironment(env, /_proxy$|^OTEL_/i);
-  const kept = (name: string): boolean =>
-    !name.startsWith('TEMPORAL_') || name.startsWith('TEMPORAL_MEDIA_') || name === 'TEMPORAL_CLI_PATH';
-  return Object.fromEntries(Object.entries(clean).filter(([name]) => kept(name)));
-}
 
 /** Runs a request with a scenario's faults. Starts its own server, sandbox and worker, and stops them afterwards. */
 export async function playScenario(
   scenario: Scenario,
   local: LocalRequest,
-  { dataDir, say, interrupted, ...options }: PlayOptions,
+  { dataDir, env, say, interrupted }: PlayOptions,
 ): Promise<PlayedRun> {
-  const env = localEnvironment(options.env);
-  const undo: (() => Promise<unknown>)[] = [];
+  const { timing, records, faults } = scenario;
+  const id = `whatif-${randomBytes(4).toString('hex')}`;
+  const { sandbox, client, close } = await startStack({
+    env: stackEnvironment(env),
+    dataDir,
+    server: { namespace: 'default', onProgress: say },
+    sandbox: { timing, records, faults: [...faults] },
+    worker: { MEDIA_TASK_QUEUE: id },
+  });
   try {
-    const server = await startTemporalServer({ env, namespace: 'default', onProgress: say });
-    undo.push(() => server.stop());
-    const { timing, records, faults } = scenario;
-    const sandbox = await startSandboxProcess({
-      timing,
-      records,
-      faults: [...faults],
-      apiKeys: [SANDBOX_KEY],
-    });
-    undo.push(() => sandbox.close());
-    const connection = await Connection.connect({ ...server.connection, address: server.address });
-    undo.push(() => connection.close());
-    const id = `whatif-${randomBytes(4).toString('hex')}`;
-    const worker = await startChild<object>(['worker', '--json'], {
-      logFile: join(dataDir, 'logs', 'worker.log'),
-      env: {
-        ...temporalEnvironment(server, env, dataDir),
-        ...sandboxEnvironment(sandbox, {}),
-        MEDIA_DATA_DIR: dataDir,
-        MEDIA_TASK_QUEUE: id,
-      },
-    });
-    undo.push(() => worker.stop(WORKER_GRACE_MS));
-
-    const client = new Client({ connection, namespace: server.namespace });
     const media = new TemporalMediaClient(client, { taskQueue: id });
     const started = await start(media, id, scenario, local, dataDir);
     const ended = started.result();
@@ -113,7 +78,7 @@ export async function playScenario(
     const { received, accepted } = local.workflow === 'generateVideo' ? creates : images;
     return { target: await fetchChain(client, id), paid: { received, accepted } };
   } finally {
-    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+    await close();
   }
 }
 

@@ -14,34 +14,32 @@ const RESULTS = path.join(ROOT, 'bench', 'results');
 /** What each benchmark measures, and how to read its numbers. */
 const MEANING = {
   'campaign-again':
-    'A campaign is terminated under load, restarted immediately, and buys again after this time.',
+    'How soon a campaign buys again after it is terminated under load and immediately restarted.',
   'campaign-disturbed':
-    'Gaps between two polls of a task, as seen by the service, while batches hand back their rows, one by one and then all together, and while some polls take 2 s. The target is 4 s.',
+    'Gaps between two polls of a task (target 4 s), while batches hand back their rows, one by one and then all together, and while some polls take 2 s.',
   'campaign-rows': 'Cost per row from the start of a campaign to its result, with at most 2,000 in flight.',
   'campaign-scale':
-    'Campaigns with many videos in flight at a 4 s interval. CPU per video includes its create, all polls and its download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
+    'Many videos in flight at a 4 s interval. CPU per video includes its create, polls and download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
   'campaign-throughput': 'Small videos created, polled and downloaded per second, with 10,000 in flight.',
   'detection-lag':
-    'Time from the end of a task at the service until its download is scheduled, with 100 single videos in flight, and the CPU per poll.',
-  download:
-    'A download of 1 GiB to disk with its SHA-256, against `curl | tee | openssl`, with the range of the rounds.',
+    'How soon a download is scheduled after its task has ended at the service, with 100 single videos in flight, and the CPU per poll.',
+  download: 'Downloading and hashing 1 GiB, compared with `curl | tee | openssl`.',
   growth:
-    'Growth of the database and of histories, extrapolated from one minute. Fewer polls than the target mean that the machine is saturated.',
+    'How fast the database and histories grow, extrapolated from one minute. Fewer polls than the target mean a saturated machine.',
   'image-overhead':
-    'An image call as an activity, against a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
+    'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
   journal:
-    'What the journal adds to a paid call, against two bare requests to the same store. Bucket and database are on this machine; a network adds its latency to each request.',
+    'What the journal adds to a paid call, compared with two bare requests to the same store. The bucket and database are on this machine, so add your network latency to each request.',
   'many-hosts':
-    'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share the two cores.',
+    'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share two cores.',
   polling:
-    '[Ways to run many videos](how-many-videos.md), at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow of two empty activities.',
+    '[Ways to run many videos](how-many-videos.md), at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow with two empty activities.',
   replay: 'Time and memory of `temporal-media replay FOLDER` for a thousand histories of 225 polls each.',
-  'temporal-postgres':
-    'CPU with PostgreSQL persistence and with the embedded server. With PostgreSQL, the server CPU on this page grows by these factors.',
-  upload: "An image edit that uploads 300 MB as multipart, including the file's copy into the store.",
+  'temporal-postgres': 'With PostgreSQL persistence, the server CPU on this page grows by these factors.',
+  upload: 'An image edit that uploads 300 MB and copies it into the store.',
   'wire-faults':
-    'Creates that the server received and accepted (paid for) under eight wire faults. The openai clients had a timeout of 2 s per attempt, and all other clients 20 s in total; this package ran with its defaults.',
-  'worker-start': 'Time from the call of `createMediaWorker` until the server lists its pollers.',
+    'Creates that the server received and accepted (paid for) under eight wire faults. The openai clients had a timeout of 2 s per attempt, and all others 20 s in total. This package ran with its defaults.',
+  'worker-start': 'How long `createMediaWorker` takes until the server lists its pollers.',
 };
 
 /** Columns for comparing two runs, which the page leaves out. */
@@ -108,8 +106,8 @@ function measuredPage() {
   const names = fs.readdirSync(FIGURES).sort();
   const text = `# Measured
 
-The last result of each benchmark, with the comparison from the same run, on a machine with 2 cores and 24 GiB. \`npm run bench -- NAME\`
-repeats one. [scale](scale.md) sizes a machine, and [figures](figures.md) shows how much of a history a video takes.
+The last result of each benchmark, on a machine with 2 cores and 24 GiB. To repeat one, run \`npm run bench -- NAME\`.
+[scale](scale.md) helps you size a machine.
 
 \`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method. Tests do not enforce these
 figures.

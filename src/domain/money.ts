@@ -48,13 +48,13 @@ function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
 }
 
 /**
- * Formats money as `1.20 USD`, with at least two decimals and more only if they are nonzero. Uses integer arithmetic,
- * so prices are never rounded.
+ * Formats money as `1.20 USD`, or as `1.20` without a currency, with at least two decimals and more only if they are
+ * nonzero. Uses integer arithmetic, so prices are never rounded.
  */
-export function formatMoney({ microUnits, currency }: Money): string {
-  const digits = String(microUnits).padStart(7, '0');
+export function formatMoney({ microUnits, currency }: Amount): string {
+  const digits = String(Math.abs(microUnits)).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
-  return `${digits.slice(0, -6)}.${decimals} ${currency}`;
+  return `${microUnits < 0 ? '-' : ''}${digits.slice(0, -6)}.${decimals}${currency ? ` ${currency}` : ''}`;
 }
 
 const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
@@ -63,9 +63,7 @@ const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
  * Parses a decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` into micro-units. Returns undefined if the text is
  * not an amount.
  */
-export function readAmount(
-  text: string,
-): { readonly microUnits: number; readonly currency: string | null } | undefined {
+export function readAmount(text: string): Amount | undefined {
   const found = AMOUNT.exec(text.trim());
   if (found === null) return undefined;
   const [, whole = '', decimals = '', currency] = found;
@@ -73,6 +71,14 @@ export function readAmount(
     microUnits: Number(whole) * 1_000_000 + Number(decimals.padEnd(6, '0')),
     currency: currency?.toUpperCase() ?? null,
   };
+}
+
+/** An amount whose currency may be unknown. */
+export interface Amount {
+  /** A safe integer. */
+  readonly microUnits: number;
+  /** ISO 4217 code. */
+  readonly currency: string | null;
 }
 
 /** Money in integer micro-units of a currency: 1 USD = 1,000,000. */

@@ -115,8 +115,7 @@ function cost(money: MoneyTotals, currency: string | null): { cost: string; cost
 }
 
 export function moneyText(microUnits: number, currency: string | null): string {
-  if (microUnits < 0) return `−${moneyText(-microUnits, currency)}`;
-  return formatMoney({ microUnits, currency: currency ?? '' }).trim();
+  return formatMoney({ microUnits, currency }).replace(/^-/, '−');
 }
 
 function requestedAndReported({ requested, reported, model }: CampaignRowResult): Fact[] {

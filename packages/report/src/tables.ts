@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { type JsonValue } from 'temporal-media';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { inOrder, readPage, type ResultRecord, resultRecord } from './page-rows';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
@@ -60,12 +61,7 @@ function usageText(usage: JsonValue | undefined): string | null {
   return usage === undefined ? null : JSON.stringify(usage);
 }
 
-/** Formats micro-units as a decimal number. The result is exact, unlike that of a division. */
-function decimal(microUnits: number): string {
-  const digits = String(Math.abs(microUnits)).padStart(7, '0');
-  const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
-  return `${microUnits < 0 ? '-' : ''}${digits.slice(0, -6)}.${decimals}`;
-}
+const decimal = (microUnits: number): string => formatMoney({ microUnits, currency: null });
 
 /**
  * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,

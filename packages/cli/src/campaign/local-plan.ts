@@ -22,7 +22,7 @@ import { type ShownPlan } from '../shared/json-output';
 import { type ModelsInForce } from '../shared/models-in-force';
 import { type Report } from '../shared/report';
 import { type LocalFiles } from './manifest';
-import { amountText, moneyTotalsText, plainKey } from './text';
+import { moneyTotalsText, plainKey } from './text';
 
 /** Limits on a plan's cost. */
 export interface SpendBounds {
@@ -200,8 +200,9 @@ function rowsText(rows: number): string {
 
 /** Describes a sum, and how many rows it leaves out because their price is unknown. */
 function sumText(estimate: number, unpriced: number, currency: string | null): string {
-  if (unpriced === 0) return amountText(estimate, currency);
-  const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;
+  const amount = formatMoney({ microUnits: estimate, currency });
+  if (unpriced === 0) return amount;
+  const known = estimate === 0 ? '' : `${amount} and `;
   return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
 }
 

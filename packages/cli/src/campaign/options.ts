@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { type Money, type DurationInput } from 'temporal-media';
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
 import { given } from 'temporal-media/internal/domain/json';
-import { readAmount } from 'temporal-media/internal/domain/money';
+import { type Amount, readAmount } from 'temporal-media/internal/domain/money';
 import { type CommonOptions } from '../shared/context';
 import { badInput } from '../shared/errors';
 import { waitForOf } from '../shared/paid-options';
@@ -98,9 +98,6 @@ export function countOf(option: string, text: string | undefined): number | unde
   if (number >= 1) return number;
   throw badInput([{ field: option, message: 'must be a whole number of at least 1.' }]);
 }
-
-/** An amount with an optional currency. */
-export type Amount = NonNullable<ReturnType<typeof readAmount>>;
 
 /** @throws CliError for an invalid amount */
 export function amountOf(option: string, text: string | undefined): Amount | undefined {

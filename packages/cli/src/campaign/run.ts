@@ -9,11 +9,11 @@ import {
 import { type CampaignStart, type Started } from 'temporal-media/client';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { type Amount, formatMoney } from 'temporal-media/internal/domain/money';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
-import { confirmSpend, type MaxSpend, spendLimitOf } from '../shared/confirm';
+import { confirmSpend, spendLimitOf } from '../shared/confirm';
 import { connect, type Connected } from '../shared/connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { measuringStore } from '../shared/dry-run';
@@ -196,7 +196,7 @@ async function resultsOf(media: Connected['media'], id: string): Promise<Results
 }
 
 interface CampaignConsent extends SpendBounds {
-  readonly limit: MaxSpend | undefined;
+  readonly limit: Amount | undefined;
   readonly yes: boolean;
 }
 

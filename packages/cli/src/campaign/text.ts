@@ -130,22 +130,17 @@ function moneyParts(money: MoneyTotals, currency: string | null): string {
     ] as const
   )
     .filter(([, microUnits]) => microUnits !== 0)
-    .map(([word, microUnits]) => `${word} ${amountText(microUnits, currency)}`);
+    .map(([word, microUnits]) => `${word} ${formatMoney({ microUnits, currency })}`);
   if (money.unknown > 0)
     parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
   return parts.join(', ');
-}
-
-export function amountText(microUnits: number, currency: string | null): string {
-  const sign = microUnits < 0 ? '-' : '';
-  return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
 /**
  * `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`. The parts add up to the total.
  */
 export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
-  const amount = (microUnits: number) => amountText(microUnits, total.currency);
+  const amount = (microUnits: number) => formatMoney({ ...total, microUnits });
   const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
   if (reserved !== 0) parts.push(`${amount(reserved)} reserved for rows in flight`);
   if (review !== 0) parts.push(`${amount(review)} under review (may have been charged)`);

@@ -1,26 +1,18 @@
 import { createInterface } from 'node:readline/promises';
 import { type Money } from 'temporal-media';
-import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
+import { type Amount, formatMoney, readAmount } from 'temporal-media/internal/domain/money';
 import { visible } from 'temporal-media/internal/domain/terminal-text';
 import { ConfigurationError } from 'temporal-media/internal/settings/config';
 import { type LostCalls } from 'temporal-media/worker';
 import { badInput, CliError } from './errors';
 import { type Report } from './report';
 
-/**
- * The maximum cost of a call without a confirmation. An amount without a currency is in the price rule's currency.
- */
-export interface MaxSpend {
-  readonly microUnits: number;
-  readonly currency: string | null;
-}
-
 export const MAX_SPEND_VARIABLE = 'MEDIA_MAX_SPEND';
 
 const FORM = 'must be a decimal amount with at most six decimal places, such as 0.50, 0.50USD or "0.50 EUR".';
 
 /** Reads `--max-spend` or, without it, MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
-export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): MaxSpend | undefined {
+export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): Amount | undefined {
   if (option !== undefined) {
     const limit = readAmount(option);
     if (limit === undefined) throw badInput([{ field: '--max-spend', message: FORM }]);
@@ -33,12 +25,9 @@ export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv)
   return limit;
 }
 
-export function limitText({ microUnits, currency }: MaxSpend): string {
-  return formatMoney({ microUnits, currency: currency ?? '' }).trim();
-}
-
 interface SpendQuestion {
-  readonly limit: MaxSpend;
+  /** The maximum cost without a confirmation. Without a currency, it is in the price rule's. */
+  readonly limit: Amount;
   /** Null means unknown, which also needs a confirmation. */
   readonly estimate: Money | null;
   /** Whether the estimate is the maximum cost including retries. @default false */
@@ -57,7 +46,7 @@ export function whyNot({
   before = '',
   unknownBecause = '',
 }: SpendQuestion): string | undefined {
-  const most = limitText(limit);
+  const most = formatMoney(limit);
   const because = (...sentences: string[]) => sentences.filter((one) => one !== '').join(' ');
   if (estimate === null)
     return because(`The cost is unknown, and the limit is ${most}.`, unknownBecause, before);
@@ -86,12 +75,12 @@ export async function confirmSpend(
       ? 'The cost is unknown'
       : `This ${upTo ? 'may cost, including retries, up to' : 'will cost an estimated'} ${formatMoney(estimate)}`;
   if (reason === undefined) {
-    report.say(`${cost} (limit ${limitText(limit)}).`);
+    report.say(`${cost} (limit ${formatMoney(limit)}).`);
     return;
   }
   if (!report.machine && isTerminal(terminal)) {
     if (unknownBecause !== undefined) report.say(unknownBecause);
-    if (await askTerminal(`${cost} (limit ${limitText(limit)}). Send it?`, terminal)) return;
+    if (await askTerminal(`${cost} (limit ${formatMoney(limit)}). Send it?`, terminal)) return;
   }
   throw new CliError('spend_not_confirmed', `${reason} Nothing was sent.`, { data: { estimate, limit } });
 }

@@ -67,9 +67,7 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (outcome.outcome !== 'completed') return [];
   const { estimate, currency } = outcome.billing;
   const cost =
-    estimate === null
-      ? 'no estimate'
-      : `estimated cost ${formatMoney({ microUnits: estimate, currency: currency ?? '' })}`.trim();
+    estimate === null ? 'no estimate' : `estimated cost ${formatMoney({ microUnits: estimate, currency })}`;
   const usage =
     outcome.billing.usage === undefined ? 'the service reported no usage' : 'the service reported its usage';
   const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;

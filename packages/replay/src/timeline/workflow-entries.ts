@@ -313,14 +313,14 @@ export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): str
 /** Describes the execution's possible cost; null if unknown. */
 export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
-    const currency = totals.currency ?? '';
+    const { currency } = totals;
     const amounts = [
       ['settled', totals.settled],
       ['reserved', totals.reserved],
       ['under review', totals.needsReview],
     ] as const;
     const shown = amounts.flatMap(([name, microUnits]) =>
-      microUnits === 0 ? [] : [`${formatMoney({ microUnits, currency }).trim()} ${name}`],
+      microUnits === 0 ? [] : [`${formatMoney({ microUnits, currency })} ${name}`],
     );
     if (totals.unknown > 0) shown.push(`${totals.unknown} with unknown price`);
     return shown.length === 0 ? 'nothing' : shown.join(', ');

@@ -13,13 +13,12 @@ import {
   type MediaClientOptions,
   type PaidSendOptions,
   type VideoAccepted,
-  type WireJsonBody,
-  type WireMultipartBody,
 } from './media-client';
 import { proxySecrets } from './proxy-environment';
 import { readImageReply, readVideoReply } from './read-replies';
 import { MAX_REPLY_BYTES } from './reply-body';
 import { type PaidRoute, sendPaid } from './send-paid';
+import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -81,10 +81,6 @@ export interface MediaClient {
   close(): Promise<void>;
 }
 
-// Re-exported, because these types are part of the client's signature.
-
-export { type WireFile, type WireJsonBody, type WireMultipartBody } from './wire-body';
-
 export interface PaidSendOptions {
   readonly policy: ResolvedCreatePolicy;
   /** Sent in the header that the policy's `idempotency` names. Not sent when that is `off`. */

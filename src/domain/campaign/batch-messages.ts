@@ -25,7 +25,7 @@ import { type RowSet, rowSetsCheck } from './row-sets';
 
 /**
  * Messages between a campaign and its batches. They are numbered and contain the complete state, so a newer message
- * replaces an older one, and a signal may be duplicated or arrive late.
+ * replaces an older one, and duplicate or late signals do no harm.
  */
 
 /** Maximum number of rows in progress that a report shows. */
@@ -37,7 +37,7 @@ export interface BatchSettings {
   readonly waitForMs: number;
   readonly maxAttempts: number;
   readonly queues: Required<MediaQueues>;
-  /** Number of history events after which a batch hands back. */
+  /** Number of history events after which a batch hands back its rows. */
   readonly eventsPerRun: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -73,7 +73,7 @@ export interface BatchOrders {
   readonly granted: number | null;
   /** If true, the batch creates nothing and only collects the results of running tasks. */
   readonly paused: boolean;
-  /** Ends unbought rows: with `budget` as `skipped_budget`, with `cancel` as `cancelled`. */
+  /** Ends unbought rows: `budget` ends them as `skipped_budget`, and `cancel` as `cancelled`. */
   readonly stop: 'budget' | 'cancel' | null;
   /** If true, the batch starts nothing more and returns rows without a result to the queue. */
   readonly handBack: boolean;
@@ -91,12 +91,12 @@ export interface BatchReport {
   /** The last grant that the batch received, and how much of it its rows have used, in micro-units. */
   readonly granted: number | null;
   readonly taken: number;
-  /** Estimates of the cheapest row that waits for money, and of all rows that may need it; null if no row waits. */
+  /** Estimates for the cheapest row waiting for money and for all rows that may need it; null if no row is waiting. */
   readonly needs: { readonly row: number; readonly all: number } | null;
   /** Rows whose results are reported. */
   readonly ended: readonly RowSet[];
   readonly results: SegmentTotals;
-  /** The latest wait of a row for which a person may have to fix something; null if there is no such row. */
+  /** The latest wait that a person may have to resolve; null if there is none. */
   readonly held: CallWait | null;
   /** A few rows in progress, for display. */
   readonly sample: readonly ActiveRow[];

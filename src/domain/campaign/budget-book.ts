@@ -3,8 +3,8 @@ import { type RowSet } from './row-sets';
 /**
  * An entry of a campaign's book: the open batches, the amount that each may spend, and the cost of all closed batches.
  * The book is a log in the create journal. Each entry contains the complete state, and the newest one counts. Only one
- * writer can create an entry, and each entry is derived from the previous one by a rule below. So `closed + granted`
- * never exceeds the budget, whichever workflows run.
+ * writer can create an entry, and each entry is derived from the previous one by one of the rules below. So `closed +
+ * granted` never exceeds the budget, no matter which workflows are running.
  */
 export interface BookEntry {
   /** Cost of all closed batches, and of results from before the book existed, in micro-units. */
@@ -83,7 +83,7 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
   return free === null ? null : Math.max(0, Math.min(want, free));
 }
 
-/** A log of records in the create journal. The records are numbered from 0, and each is written once. */
+/** A log of records in the create journal. The records are numbered from 0, and each is written only once. */
 export interface CampaignLog {
   /** Temporal namespace of the campaign. */
   readonly namespace: string;
@@ -136,7 +136,7 @@ export interface FreeRecord extends Written {
   readonly deducts: boolean;
 }
 
-/** An entry of an account's spending in a window of its spend limit. */
+/** An entry for an account's spending within one window of its spend limit. */
 export interface SpendRecord extends Written {
   readonly kind: 'spend';
   readonly nonce: string;
@@ -164,7 +164,7 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Returns the log of a creation key's free sends. A record has the number of its send. */
+/** Returns the log of a creation key's free sends. Each record has the same number as its send. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }
@@ -201,9 +201,9 @@ export function batchNumber(campaign: string, payer: string): number | undefined
 /** An open batch, according to its last report. Amounts are in micro-units. */
 export interface BatchNeeds {
   readonly batch: number;
-  /** Amounts that its cheapest waiting row and all of its waiting rows lack; null if it is not waiting for money. */
+  /** How much its cheapest waiting row and all of its waiting rows lack; null if it is not waiting for money. */
   readonly needs: { readonly row: number; readonly all: number } | null;
-  /** Rows in flight whose end may give money back. */
+  /** Rows in flight, which may give money back when they end. */
   readonly settling: number;
 }
 
@@ -232,7 +232,7 @@ export function nextGrant(
   return isSpent ? { do: 'stop' } : undefined;
 }
 
-/** The number of skipped rows and the free money when skipped rows were last resumed. */
+/** How many rows had been skipped, and how much money was free, when skipped rows were last resumed. */
 export interface SkippedRound {
   readonly skipped: number;
   readonly free: number;

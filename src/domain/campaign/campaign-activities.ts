@@ -65,7 +65,7 @@ export interface OpenedRow extends Pick<
   readonly started?: number;
   /** Number of these attempts that may have cost money and are not in a ledger. */
   readonly bought?: number;
-  /** ISO 8601: when the last started attempt's latest request was about to be sent. */
+  /** ISO 8601: when the latest request of the last started attempt was about to be sent. */
   readonly since?: string;
 }
 
@@ -103,7 +103,7 @@ export interface DownloadVideosInput {
 }
 
 export interface DownloadVideosResult {
-  /** In the order of `videos`; null if no attempt revealed anything about the video's file. */
+  /** In the order of `videos`; null if nothing is known about the video's file. */
   readonly results: readonly (Downloaded | FailedTry | null)[];
 }
 
@@ -173,7 +173,7 @@ export interface KeptBooks {
 
 /** The book is temporarily unavailable. Nothing was changed. */
 export interface BooksUnavailable {
-  /** Why, for a person. */
+  /** The reason, for a person to read. */
   readonly unavailable: string;
 }
 
@@ -182,12 +182,12 @@ export type KeepBooksResult = KeptBooks | BooksUnavailable;
 export interface SettleBatchInput {
   readonly campaign: string;
   readonly batch: number;
-  /** Segments with the results of its rows. */
+  /** Segments that contain its rows' results. */
   readonly segments: readonly string[];
 }
 
 export interface SettledBatch {
-  /** Cost of the batch, including what it may have cost, in micro-units. */
+  /** Cost of the batch in micro-units, including charges that are possible but not proved. */
   readonly spent: number;
   /** Creation keys of attempts that are known to have cost nothing. */
   readonly free: readonly string[];

@@ -14,8 +14,8 @@ export interface CampaignState {
   /** The campaign's id, which is its workflow id. */
   readonly campaign: string;
   /**
-   * In `paused` and `stopping` (canceled, or the budget is spent), nothing is bought, and the results of rows in flight
-   * are collected.
+   * In `paused` and `stopping` (canceled, or the budget is spent), nothing is bought, but the results of rows in flight
+   * are still collected.
    */
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   /** ISO 8601. */
@@ -32,11 +32,11 @@ export interface CampaignState {
   readonly concurrency: number;
   /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
-  /** Possible cost of all rows, including earlier runs under this id. */
+  /** Actual and possible cost of all rows, including earlier runs under this id. */
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
-  /** Rows that ended per minute, measured recently; null while too few have ended. */
+  /** Recent number of rows ended per minute; null while too few have ended. */
   readonly rowsPerMinute: number | null;
   /** Estimated end. Set only while rows are ending and nothing is paused. */
   readonly etaAt: string | null;
@@ -64,7 +64,7 @@ export interface BudgetState {
   readonly spent: number;
   /** Reserved for rows in progress and for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged, so a person has to check the bill (`needs_review`). */
+  /** Possibly charged, so a person has to check the bill (`needs_review`). */
   readonly review: number;
   /** Still available for rows. */
   readonly free: number;
@@ -116,11 +116,11 @@ export interface CampaignUpdates {
   readonly raiseBudget: { readonly budget: Money };
   /** Rows to retry or to resume. */
   readonly resumeRows: { readonly select: RowSelection };
-  /** A row's create with an unknown outcome was accepted, and this is its task. */
+  /** The row's unconfirmed create was accepted, and this is its task. */
   readonly adopt: CampaignUpdates['declareLost'] & { readonly taskId: string };
   /**
-   * A row's create with an unknown outcome was not accepted. The row ends with the outcome `rejected`, and will not be
-   * sent again under this key.
+   * The row's unconfirmed create was not accepted. The row ends with the outcome `rejected`, and will not be sent again
+   * under this key.
    */
   readonly declareLost: {
     /** Key of the row, as in the results. */
@@ -156,7 +156,7 @@ export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<
 export interface CampaignUpdateResult {
   /** If false, nothing was changed, and `message` says why. */
   readonly accepted: boolean;
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
   /** Number of resumed rows, if the Update resumes rows. */
   readonly rows?: number;

@@ -4,7 +4,7 @@ import { type CampaignInput } from './plan';
 const COOL_DOWN_MS = 5_000;
 
 /**
- * Limits how many calls of one (account, model) may be in flight. The limit grows by one for every full round of
+ * Limits how many calls may be in flight for one account and model. The limit grows by one for every full round of
  * successes. When the service has no capacity (429, capacity), it is halved immediately, and nothing starts for a
  * while.
  */
@@ -13,7 +13,7 @@ export class AdaptiveLimit {
   /** Workflow time in milliseconds. Nothing starts before it. */
   private notBefore = 0;
 
-  /** @param share the fraction of the ceiling that the service accepted before */
+  /** @param share the fraction of the ceiling that the service most recently accepted */
   constructor(
     private ceiling: number,
     share = 1,
@@ -62,14 +62,14 @@ export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number
 }
 
 /**
- * Returns the maximum number of open batches: enough to fill the concurrency, half as many again whose last rows are
- * ending, and a few more.
+ * Returns the maximum number of open batches: enough to use the full concurrency, half as many again for batches whose
+ * last rows are ending, and a few more.
  */
 export function windowSize(input: CampaignInput, concurrency: number): number {
   return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
 }
 
-/** Maximum rows per activity. A lookup sends nothing, so rows that were started before can share a large group. */
+/** Maximum rows per activity. A lookup sends nothing, so rows that were already started can share a large group. */
 export const ROWS_PER_ACTIVITY = { create: 25, lookUp: 500 } as const;
 
 /** Another batch is opened when the open batches have fewer waiting rows than this. */

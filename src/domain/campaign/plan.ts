@@ -46,7 +46,7 @@ export interface CampaignInput {
   /** With `fail`, a single invalid row prevents all sends. @default 'fail' */
   readonly onInvalid?: 'fail' | 'skip';
   /**
-   * Whether rows that were bought with a different text are bought again with the new text. @default false, and their
+   * Whether rows that were bought with different text are bought again with the new text. @default false, and their
    * outcome is `changed`
    */
   readonly rebuyChanged?: boolean;
@@ -55,7 +55,7 @@ export interface CampaignInput {
   /** Limits the campaign to this many rows from the start of the manifest. @default all rows */
   readonly limit?: number;
   /**
-   * Limits it to a sample of this many rows, which depends only on their keys. With `limit`, the smaller number
+   * Limits the campaign to a sample of this many rows, chosen only by their keys. With `limit`, the smaller number
    * applies.
    * @default all rows
    */
@@ -96,7 +96,7 @@ export const DEFAULT_CONCURRENCY = 100;
 /** Default of `waitFor`, in milliseconds. */
 export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
-/** Far more than any service runs concurrently. Without a maximum, the number of batches would be unbounded. */
+/** Far more tasks than any service runs concurrently. Without a maximum, the number of batches would be unbounded. */
 export const MAX_CONCURRENCY = 1_000_000;
 /** More rows do not fit into a batch's messages. */
 const MAX_ROWS_PER_BATCH = 10_000;
@@ -204,7 +204,7 @@ export interface ManifestIssue {
   readonly line: number;
   /** Name of the column or JSON field in the manifest; null for the whole row. */
   readonly column: string | null;
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
   /** Allowed values of the column; absent if the set is not finite. */
   readonly allowed?: readonly string[];
@@ -233,7 +233,7 @@ export interface CampaignPlan {
   readonly issues: readonly ManifestIssue[];
   /** All issues as JSON lines; null if there are none. */
   readonly issuesFile: ArtifactRef | null;
-  /** Rows that were previously bought with a different text. `keys` contains the first few. */
+  /** Rows that were previously bought with different text. `keys` contains the first few. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
   /** Number of pages. */
   readonly pages: number;
@@ -286,7 +286,7 @@ export interface PlanRefusal {
     | 'budget_currency'
     | 'account_not_configured'
     | 'no_journal';
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
 }
 

@@ -20,7 +20,7 @@ export interface SegmentTotals {
   /** SHA-256 of each segment. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Earlier outcomes of those rows that were resumed. */
+  /** Earlier outcomes of these rows, for those that were resumed. */
   readonly replaced: RowCounts;
   /** How these rows change the money totals. */
   readonly money: MoneyTotals;
@@ -52,7 +52,7 @@ export interface MoneyTotals {
   readonly settled: number;
   /** Reserved for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged, so a person has to check the bill. */
+  /** Possibly charged, so a person has to check the bill. */
   readonly needsReview: number;
   /** Attempts that may have cost an unknown amount. */
   readonly unknown: number;

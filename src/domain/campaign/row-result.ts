@@ -94,7 +94,7 @@ export function unboughtResult(
 }
 
 /**
- * Whether a row automatically gets another attempt. Only a lack of capacity at the service is retried; moderation,
+ * Whether a row automatically gets another attempt. A row is retried only if the service lacked capacity. Moderation,
  * invalid requests and quota are final.
  */
 export function mayHaveAnotherAttempt({ outcome, reason, errorKind }: RowFailure): boolean {

@@ -2,7 +2,7 @@ import { given } from '../json';
 import { arrayOf, type Check, messageOf, must, name, number, optional, whole } from '../shape';
 import { PAGE_ROWS } from './plan';
 
-/** Rows of one page of a plan: all of them, or those in `rows`. */
+/** Rows from one page of a plan: all of them, or those in `rows`. */
 export interface RowSet {
   /** SHA-256 of the plan's index artifact. */
   readonly index: string;

@@ -27,12 +27,12 @@ export interface CampaignRow {
   /** Number of this row's first attempt in this plan. Earlier attempts belong to an earlier plan. */
   readonly attempt: number;
   /**
-   * Set if the row was previously bought with a different text and is deliberately bought again. Part of the row's
+   * Set if the row was previously bought with different text and is deliberately bought again. Part of the row's
    * creation keys.
    */
   readonly rebought?: true;
   /**
-   * Set if the row was previously bought with a different text and must not be bought again. Its outcome is `changed`.
+   * Set if the row was previously bought with different text and must not be bought again. Its outcome is `changed`.
    */
   readonly changed?: true;
   /** Result from an earlier plan, if this row is resumed. */
@@ -46,7 +46,7 @@ export interface CampaignPage {
   readonly rows: readonly CampaignRow[];
 }
 
-/** A row's outcome: one of a single call's outcomes, or one of two that only campaigns have. */
+/** A row's outcome: any outcome of a single call, or one of two that only campaigns have. */
 export type RowOutcome =
   | 'completed'
   | 'failed'
@@ -59,7 +59,7 @@ export type RowOutcome =
   | 'cancelled'
   /** Not bought, because the budget was spent. */
   | 'skipped_budget'
-  /** Not bought again, because it was previously bought with a different text and `rebuyChanged` was not set. */
+  /** Not bought again, because it was previously bought with different text and `rebuyChanged` was not set. */
   | 'changed';
 
 /** One attempt in a row's ledger. Every attempt has its own creation key. */
@@ -72,7 +72,7 @@ export interface LedgerLine {
   readonly taskId: string | null;
   /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
-  /** `none`: provably nothing was accepted. */
+  /** `none`: it is proved that nothing was accepted. */
   readonly state: Billing['state'];
 }
 
@@ -122,7 +122,7 @@ export interface CampaignRowResult {
   readonly reason?: string;
   /** Absent unless the service returned an error. */
   readonly errorKind?: ErrorKind;
-  /** One sentence for a person; absent for completed rows. */
+  /** One human-readable sentence; absent for completed rows. */
   readonly message?: string;
   /** HTTP status of the refusal or the last answer; absent if no HTTP reply decided the outcome. */
   readonly httpStatus?: number;
@@ -190,7 +190,7 @@ export function worstTone(outcomes: readonly string[]): OutcomeTone {
   return WORST_FIRST.find((tone) => tones.has(tone)) ?? 'good';
 }
 
-/** Returns the number of rows whose outcome needs a person. @param counts rows by outcome */
+/** Returns the number of rows whose outcome needs a person's attention. @param counts rows by outcome */
 export function needingPerson(counts: { readonly [outcome: string]: number }): number {
   return Object.entries(counts).reduce(
     (sum, [outcome, rows]) => sum + (outcomeWords(outcome).tone === 'bad' ? rows : 0),

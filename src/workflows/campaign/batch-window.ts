@@ -88,7 +88,7 @@ function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: n
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }
 
-/** A batch that is silent for this long is sent its orders again, to detect whether it is gone. In milliseconds. */
+/** Time in milliseconds after which a silent batch is sent its orders again, to detect whether it is gone. */
 const SILENT_MS = 150_000;
 /** Maximum time for a closed batch's result to arrive, in milliseconds. */
 const RESULT_MS = 5_000;
@@ -121,7 +121,7 @@ export class BatchWindow {
     private readonly queue: RowQueue,
     private readonly books: BudgetBook,
     private limits: LimitShares,
-    /** Number of the last orders. It increases even after a reset of the campaign: workflow time never goes back. */
+    /** Number of the last orders. It increases even after a campaign reset: workflow time never goes backward. */
     private n: number,
     private readonly onChange: () => void,
     private readonly onClosed: (results: SegmentTotals) => void,
@@ -223,7 +223,7 @@ export class BatchWindow {
     );
   }
 
-  /** Orders the batch with the fewest rows left to hand them back: polling so few rows costs too much. */
+  /** Finds the batch with the fewest remaining rows and orders it to hand them back: polling so few costs too much. */
   private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
@@ -302,7 +302,7 @@ export class BatchWindow {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
-    // A batch that another run has closed, or that was reset manually, does not know what it has cost and reported.
+    // A batch that another run has closed, or that was reset manually, does not know what it has cost or reported.
     const knows = end !== 'gone' && end.why !== 'closed' && isWholeReport(end.report, open);
     if (open.end === null && knows) open.report = end.report;
     open.end ??= knows ? end : 'gone';

@@ -200,7 +200,7 @@ class BatchBudget {
   readonly free = new Set<string>();
   /** The total amount that its rows have taken. */
   taken = 0;
-  /** Smallest estimate that recently did not fit. */
+  /** Smallest estimate that recently did not fit into the grant. */
   private lacked = 0;
 
   constructor(public granted: number | null) {}
@@ -227,8 +227,8 @@ class BatchBudget {
 }
 
 /**
- * Minimum time between two reports, delay before the first, and maximum time for a batch that may still buy, in
- * milliseconds.
+ * Minimum time between two reports, delay before the first one, and maximum time between two while the batch may still
+ * buy, in milliseconds.
  */
 const PACE_MS = 1_000;
 const FIRST_MS = 3_000;
@@ -280,7 +280,7 @@ class BatchParent {
 
   /**
    * Returns a number above all earlier ones, including those from a run that a reset has undone, because workflow time
-   * never goes back.
+   * never goes backward.
    */
   nextNumber(now: number): number {
     return Math.max(this.n + 1, now);

@@ -30,8 +30,8 @@ export class BudgetBook {
   private n: number | null;
   private book: BookEntry;
   /**
-   * Batches that this campaign has opened. Other batches belong to runs that were undone by a reset or ended by a
-   * termination.
+   * Batches that this campaign has opened. Other batches belong to runs that were terminated or that a reset has
+   * undone.
    */
   private readonly mine = new Set<number>();
   private moves: Promise<unknown> = Promise.resolve();

@@ -191,7 +191,7 @@ class Batch {
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
-    // The result contains the remaining news, unless open creates delay it: they may wait a day for a worker.
+    // The result reports the remaining changes, unless open creates delay it: they may wait a day for a worker.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {

@@ -115,7 +115,7 @@ function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows'
   return { ...yes('These rows are being resumed.'), rows };
 }
 
-/** Records a decision. It counts once it is in the journal, and the row is then resumed under its existing key. */
+/** Records a decision. It takes effect once it is in the journal. The row is then resumed under its existing key. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,

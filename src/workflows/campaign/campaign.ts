@@ -58,7 +58,7 @@ export class Campaign {
   private folding = false;
   private hasClosed = false;
   private nextReadAt: number;
-  /** Whether rows that are being resumed are currently being planned. */
+  /** Whether a plan for resumed rows is currently being made. */
   planning = false;
   plan: CampaignPlan | null;
   /** Results from closed batches. */
@@ -211,7 +211,7 @@ export class Campaign {
     // Rows that were skipped for lack of money are planned at the end, because batches may skip more of them until
     // then.
     if (isOfSkipped(selection)) return false;
-    // A row whose earlier result counts would be in two plans, and that result would be replaced twice.
+    // Otherwise, a row whose earlier result counts would be in two plans, and that result would be replaced twice.
     return !this.queue.hasReplacing() && !this.window.hasReplacing();
   }
 
@@ -309,7 +309,7 @@ function isOfSkipped(select: RowSelection): boolean {
   return select.rows !== 'missing' && select.outcomes?.includes('skipped_budget') === true;
 }
 
-/** A campaign's state across a continue-as-new, when no batch is open. Times are workflow time in milliseconds. */
+/** The state that a continue-as-new carries over. No batch is open then. Times are workflow time in milliseconds. */
 interface CampaignCarried {
   readonly v: 1;
   readonly startedAt: number;
@@ -318,7 +318,7 @@ interface CampaignCarried {
   readonly queue: RowQueueState;
   readonly planned: number;
   readonly books: BudgetBookState;
-  /** Micro-units in the books of earlier runs under this ID, with which a book starts. */
+  /** The opening balance of a book: micro-units from the books of earlier runs under this ID. */
   readonly before: number;
   readonly limits: LimitShares;
   readonly ordersN: number;

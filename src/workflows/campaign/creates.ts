@@ -54,7 +54,7 @@ export async function createRows(
   // Create promises only where something is awaited (docs/adr/0011).
   const known = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
-    // A worker with another version may answer fewer rows. The outcome of the others is unknown.
+    // A worker with another version may return fewer answers. The outcome of the other rows is unknown.
     const got = 'lost' in answers ? answers.lost : (answers.all[index] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)

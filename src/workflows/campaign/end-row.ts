@@ -46,7 +46,7 @@ function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'failed';
 }
 
-/** Whether a different text was bought under this row's keys, by a campaign that ended before it had a result. */
+/** Whether different text was bought under this row's keys, by a campaign that ended before it had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');

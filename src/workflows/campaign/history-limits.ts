@@ -6,7 +6,8 @@ import { type CampaignInput } from '../../domain/campaign/plan';
 
 /**
  * A campaign continues as new at this many history events. It does not do so earlier, because no polls are sent while
- * all batches hand back. At most a quarter of the events are signals, of which a server accepts 10,000 per run.
+ * all batches hand back their rows. At most a quarter of the events are signals, of which a server accepts 10,000 per
+ * run.
  */
 const CAMPAIGN_EVENTS = 16_000;
 /**
@@ -25,7 +26,7 @@ export function continuesAsNew({ eventsPerRun }: CampaignInput, hasClosed: boole
   return hasClosed && events >= (eventsPerRun ?? CAMPAIGN_EVENTS);
 }
 
-/** A batch hands back at this many history events, so that a replay takes only seconds. */
+/** A batch hands back its rows at this many history events, so that a replay takes only seconds. */
 export const BATCH_EVENTS = 3_000;
 /**
  * A history of this many bytes also counts as full. The server warns at 10 MB, and suggests a new run at half of this
@@ -50,7 +51,7 @@ export function historyNow(): HistorySize {
   return { events: historyLength, bytes: historySize };
 }
 
-/** Returns what share of a batch's history limit was used since then. */
+/** Returns the share of a batch's history limit that has been used since then. */
 export function fullnessSince(since: HistorySize, eventsPerRun: number): number {
   const { events, bytes } = historyNow();
   const ofEvents = (events - since.events) / Math.max(LEAST_BATCH_EVENTS, eventsPerRun);
@@ -58,7 +59,7 @@ export function fullnessSince(since: HistorySize, eventsPerRun: number): number 
 }
 
 /**
- * Whether a batch should hand back.
+ * Whether a batch should hand back its rows.
  * @param imageCallsOpen image calls may take minutes; in the meantime, videos continue and no other image calls start
  */
 export function isFull(fullness: number, imageCallsOpen: boolean): boolean {

@@ -50,8 +50,8 @@ interface EndedRow {
 /** Maximum rows per segment. Keeps the activity's input far below the payload limit. */
 const SEGMENT_ROWS = 200;
 /**
- * Number of rows, or age of the oldest row, at which a segment is written. Smaller if there are few rows, which a
- * person may be watching.
+ * The number of ended rows, or the age of the oldest one, at which a segment is written. The age limit is lower if few
+ * rows are in flight, because a person may be watching them.
  */
 const FLUSH_ROWS = 100;
 const FLUSH_MS = 15_000;
@@ -74,7 +74,7 @@ export class BatchResults {
     this.onChange();
   }
 
-  /** Starts a segment when enough rows have ended, or when there is nothing else to wait for. */
+  /** Starts writing a segment when enough rows have ended, or when there is nothing else to wait for. */
   write(now: number, idle: boolean, inFlight: number): void {
     const oldest = this.ended[0];
     if (this.writing > 0 || oldest === undefined) return;

@@ -77,7 +77,7 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
   };
 }
 
-/** Returns why rows are not being sent, each reason only once. Answers the `waits` query. */
+/** Returns the reasons why rows are not being sent, each listed once. Answers the `waits` query. */
 function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
   const waits = [books.held, ...window.all().map(({ report }) => report?.held ?? null)];
   return [...new Map(waits.flatMap((held) => (held === null ? [] : [[held.why, held] as const]))).values()];
@@ -109,8 +109,8 @@ const PLAN_FAILED = 'The manifest could not be planned: no worker could read it 
 const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
- * Buys each of a manifest's rows once, waits for all of them and stores the results. The workflow ID is the campaign's
- * ID and part of every creation key: the same ID never buys a row twice. When it ends on its own, it returns a value
+ * Buys each row of a manifest once, waits for all of them and stores the results. The workflow ID is the campaign's ID
+ * and part of every creation key: the same ID never buys a row twice. When it ends on its own, it returns a value
  * unless its input is invalid or its first plan fails.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
@@ -124,7 +124,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();
   void root.cancelRequested.catch(() => campaign.cancel());
-  // A cancellation does not stop the collection of what was bought.
+  // After a cancellation, the results that were bought are still collected.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
       const selection = campaign.isNextSelectionFree() ? campaign.selections.shift() : undefined;
@@ -170,7 +170,7 @@ function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: Campa
   };
 }
 
-/** Plans while the batches keep running, because reading a large manifest takes a minute. */
+/** Makes a plan while the batches keep running, because reading a large manifest takes a minute. */
 async function planConcurrently(campaign: Campaign, select: RowSelection): Promise<void> {
   campaign.planning = true;
   const plan = await makePlan(campaign, select);

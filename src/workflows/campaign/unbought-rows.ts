@@ -6,8 +6,8 @@ import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 
 /**
- * Ends rows that were not bought when the budget is spent or the campaign is canceled. If the budget is spent, rows
- * that were already bought continue. After a cancellation, only those that have no result yet do.
+ * Ends the rows that have not been bought, once the budget is spent or the campaign is canceled. If the budget is
+ * spent, rows that were already bought continue. After a cancellation, only those that have no result yet do.
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
@@ -48,13 +48,13 @@ function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number)
 }
 
 /**
- * Buys the last attempt that was started before if the journal contains nothing about it. An attempt in the books is
+ * Buys the last attempt that was already started, if the journal contains nothing about it. An attempt in the books is
  * never bought again, even if the journal has lost it: its row keeps its earlier outcome.
  */
 export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;
   if (was === undefined || !isBought(batch.input.campaign, row)) {
-    // Drop the state from the lookups, because the money for this attempt has not been taken yet.
+    // Discard the state that the lookups left, because the money for this attempt has not been taken yet.
     Object.assign(row, { phase: 'waiting', started: -1, create: null });
     return;
   }

@@ -64,7 +64,7 @@ export class Watches {
     this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
   }
 
-  /** Whether all recent polls failed: the service is then unavailable, and nothing new is bought in the meantime. */
+  /** Whether all recent polls failed. The service is then considered unavailable, and nothing new is bought. */
   serviceIsAway(): boolean {
     const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
     return states.length > 0 && states.every(({ errors }) => errors > 0);
@@ -163,8 +163,8 @@ const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created
 
 /**
  * Keeps a single copy of each value that most of a batch's rows share. Activity results are decoded separately for
- * every row, and a batch contains hundreds of rows. There are as many values as a campaign has models, accounts and
- * prices.
+ * every row, and a batch contains hundreds of rows. The number of distinct values depends only on the campaign's
+ * models, accounts and prices.
  */
 class SharedValues {
   private readonly known = new Map<string, unknown>();

@@ -37,8 +37,8 @@ interface AwaitDecisionOptions {
 
 /**
  * Waits until a person decides about an unconfirmed create (failure model: The log; requested by the input
- * `onUnconfirmed`). The decision counts once it is in the journal. If the workflow is canceled or about to expire, the
- * result stays unconfirmed.
+ * `onUnconfirmed`). The decision takes effect once it is in the journal. If the workflow is canceled or about to
+ * expire, the result stays unconfirmed.
  */
 export async function awaitDecision(
   unconfirmed: UnconfirmedCall,

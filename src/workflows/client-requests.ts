@@ -18,8 +18,8 @@ import { inputIssue, requireInput } from './handlers';
 import { activity } from './proxies';
 
 /**
- * Returns the artifact store of this queue's workers. A client checks it before starting something that it could not
- * save.
+ * Returns the artifact store of this queue's workers. A client checks it before starting a call whose result it could
+ * not save.
  */
 export async function artifactStore(): Promise<ArtifactStoreFacts> {
   return activity(ACTIVITY.artifactStore, { summary: 'name the artifact store' })();

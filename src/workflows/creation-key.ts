@@ -39,7 +39,7 @@ function ownCreationKey(ordinal: number): OwnKey {
 
 /**
  * Returns a run's initial state. An earlier run of this execution, which was reset or failed, may have bought under the
- * same key. Only values may depend on that, because a reset run replays the previous run's commands.
+ * same key. Only values may depend on this state, because a reset run replays the previous run's commands.
  */
 export function inThisRun(state: CreateOnceState): CreateOnceState {
   const { runId, originalExecutionRunId, attempt } = workflowInfo();

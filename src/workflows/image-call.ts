@@ -47,7 +47,8 @@ export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: s
 
 /**
  * Runs one image activity under its own key. A cancellation drops a call that no worker has yet, but lets a call that
- * was sent finish, because an aborted exchange is charged anyway. Never throws: a lost worker results in `unconfirmed`.
+ * was sent finish, because an aborted exchange is charged anyway. Never throws: if the worker is lost, the outcome is
+ * `unconfirmed`.
  */
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',

@@ -15,7 +15,7 @@ export interface StartWait {
   readonly limitMs: number;
 }
 
-/** Delay of the server's timers and of the delivery to a workflow worker, in milliseconds. */
+/** How late the server's timers and the delivery to a workflow worker may be, in milliseconds. */
 const LATE_MS = 10_000;
 
 /**

@@ -16,7 +16,7 @@ const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
 
 /**
  * Counts a video's outcome. Images are counted when their call is answered. Issues no commands and does nothing during
- * replay. A workflow task that is retried or a run that is reset is counted again.
+ * replay. A retried workflow task or a reset run counts it again.
  */
 export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   const video = 'video' in outcome ? outcome.video : null;
@@ -59,7 +59,7 @@ interface Facts extends Pick<
 
 /**
  * The state behind the `video_state` query, the UI's details panel and the search attributes. The workflow updates it
- * while it runs. The query and the panel issue no commands, so histories replay whatever they show. Search attributes
+ * while it runs. The query and the panel issue no commands, so what they show never affects a replay. Search attributes
  * issue one command per change, but only in workflows that were started with some.
  */
 export class VideoProgress {
@@ -98,7 +98,7 @@ export class VideoProgress {
         ...given({ model: video.model ?? undefined }),
       });
     else if (taskId !== null) recordFacts({ taskId });
-    // Lets searches for work that needs a person find this workflow while it waits.
+    // While this workflow waits, searches for work that needs a person find it.
     if (phase === 'unconfirmed') recordFacts({ outcome: phase });
     else if (before === 'unconfirmed') forgetOutcome();
   }
@@ -131,7 +131,7 @@ export class VideoProgress {
   }
 }
 
-/** Runs a video workflow with its queries set before the first await. */
+/** Runs a video workflow with its query handlers set before the first await. */
 export async function trackVideo(
   run: (progress: VideoProgress) => Promise<VideoOutcome>,
 ): Promise<VideoOutcome> {

@@ -19,10 +19,7 @@ function isSearchable(): boolean {
   return SEARCH_ATTRIBUTES.some((name) => typedSearchAttributes.get(keyOf(name)) !== undefined);
 }
 
-/**
- * Removes the outcome after a person has decided about a call with an unknown outcome, because the workflow keeps
- * running.
- */
+/** Removes the outcome after a person has decided about an unconfirmed call, because the workflow keeps running. */
 export function forgetOutcome(): void {
   const key = keyOf(SEARCH_ATTRIBUTE.outcome);
   if (workflowInfo().typedSearchAttributes.get(key) !== undefined)
@@ -37,7 +34,7 @@ export function recordFacts(facts: SearchFacts): void {
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/** Returns a child's search attributes, if this execution has some. */
+/** Returns a child's search attributes, if this execution has any. */
 export function searchableChild(facts: SearchFacts): {
   readonly typedSearchAttributes?: SearchAttributePair[];
 } {

@@ -61,7 +61,7 @@ export type ServiceView =
       readonly phase: TaskPhase;
       /** Absent if the service sent no number. */
       readonly progress?: number;
-      /** Absent unless the service failed the task. */
+      /** Absent unless the task failed at the service. */
       readonly errorKind?: ErrorKind;
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };

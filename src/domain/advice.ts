@@ -17,7 +17,7 @@ export type Step =
   | 'resume'
   /** Start the same request again under the same id. */
   | 'start_again'
-  /** Decide what happened to a send with an unknown outcome. */
+  /** Settle an unconfirmed send. */
   | 'decide'
   /** Follow the outcome's advice. */
   | 'see_outcome'

@@ -1,6 +1,6 @@
 /**
  * Recognizes bugs in this package among the errors that a `catch` receives. A disk, network, store or input error is
- * expected and can be handled. A bug is neither and must not be mistaken for such an error.
+ * expected and can be handled. A bug must not be mistaken for such an error.
  *
  * @module
  */

@@ -74,7 +74,7 @@ export interface CaseFacts {
   readonly decisions: readonly DecidedEntry[];
   /** Paid calls made by the workflow, if it is one of the user's own. */
   readonly calls: readonly OwnCall[];
-  /** Why the workflow cannot continue although nobody has paused it; null if nothing is known to block it. */
+  /** Why the workflow cannot continue even though nobody has paused it; null if nothing is known to block it. */
   readonly held: string | null;
   /** Whether a worker polls the workflow's task queue; null if unknown. */
   readonly hasWorker: boolean | null;
@@ -114,7 +114,7 @@ export function decisionInForce({
   decisions,
 }: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
   if (outcome === null) return decisions.at(-1);
-  // Starting the same id again fetches lost results or sends an authorized call, so that advice still applies.
+  // Starting the same id again fetches lost results or sends an authorized call, so the outcome's advice still applies.
   if (outcome.outcome === 'results_lost')
     return decisions.at(-1)?.decision === 'declareLost' ? decisions.at(-1) : undefined;
   if (outcome.outcome !== 'unconfirmed') return undefined;

@@ -50,7 +50,7 @@ export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
 /**
- * Retries of calls that a standing refusal holds back are spread over up to this time. The first retry acts as the
+ * Retries of calls that a standing refusal holds back are spread over at most this time. The first retry acts as the
  * probe for all of them.
  */
 const HELD_SPREAD_MS = 2 * 60_000;
@@ -136,7 +136,7 @@ export function sentAgain({ unknown }: CreateOnceState): string | undefined {
 }
 
 /**
- * Adds what earlier sends may owe to a refusal. A refusal proves nothing about an earlier send that a person had
+ * Adds to a refusal what earlier sends may owe. A refusal proves nothing about an earlier send that a person had
  * resent, or about an earlier send with an unknown outcome under the same key. Only a person's decision settles the
  * latter.
  */

@@ -7,7 +7,7 @@ export interface DownloadVideoInput {
   readonly video: VideoTask;
   /** Set only if the caller wants the prompt in the sidecar (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first attempt, made by a delivery. It counts, and the next attempt respects its Retry-After. */
+  /** The first attempt, made by a delivery. It counts as an attempt, and the next one respects its Retry-After. */
   readonly tried?: FailedTry;
 }
 

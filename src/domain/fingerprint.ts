@@ -37,7 +37,7 @@ function byHash(value: unknown, hashOfFile: (file: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, byHash(item, hashOfFile)]));
 }
 
-/** Returns the same value with sorted keys and without undefined, so that equal requests become equal texts. */
+/** Returns the same value with sorted keys and without undefined, so that equal requests produce equal text. */
 export function canonical(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return (value ?? null) as JsonValue;

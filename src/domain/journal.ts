@@ -25,7 +25,7 @@ export interface EntryPlace extends JournalKey {
   readonly n: number;
 }
 
-/** One page of a scan: its logs. */
+/** One page of a scan. */
 export interface JournalPage {
   /** Each log with its entries, sorted by name. */
   readonly logs: readonly (readonly LogEntry[])[];

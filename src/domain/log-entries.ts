@@ -231,7 +231,7 @@ export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: 
   return sends.some((send, index) => index !== at && mayHaveCost(send));
 }
 
-/** An intent's record of an idempotency key that the operator guarantees to be honored. */
+/** An intent's record of an idempotency key that the service honors, according to the operator. */
 interface HonouredKey {
   readonly header: string;
   /** ISO 8601: nothing is sent under the key after this time. */

@@ -154,7 +154,7 @@ export const METRICS = {
   ...ENDED_VIDEO_METRICS,
 } as const satisfies { readonly [key: string]: MetricDefinition };
 
-/** Names of the metrics that a worker reports, without prefix and unit. docs/metrics.md explains each metric. */
+/** Names of the metrics that a worker reports, without prefix or unit. docs/metrics.md explains each metric. */
 export type MetricKey = keyof typeof METRICS;
 
 /** One value for each label of a metric. */

@@ -40,7 +40,7 @@ const SHORTEST_ADDRESS_SECONDS = 3_600;
 export const LONGEST_ADDRESS_SECONDS = 604_800;
 
 /**
- * Returns how long an artifact's signed URL is valid, in milliseconds. The service may not fetch the file until the
+ * Returns how long an artifact's signed URL is valid, in milliseconds. The service might not fetch the file until the
  * task starts.
  */
 export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMapping): number {
@@ -86,7 +86,7 @@ export interface VideoModel {
   readonly durationField?: 'seconds' | 'duration';
   /** @default 'integer' */
   readonly durationForm?: 'integer' | 'string';
-  /** Allowed seconds. */
+  /** Allowed durations in seconds. */
   readonly durations?: readonly number[];
   /** Allowed values, such as `720p`. */
   readonly resolutions?: readonly string[];

@@ -64,7 +64,7 @@ export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
   batchState: 'batch_state',
-  /** Paid calls that have not been sent yet, and why. Video, image and campaign workflows answer it. */
+  /** Paid calls that have not been sent yet, and why. Video, image and campaign workflows answer this query. */
   waits: 'waits',
   /** What a watcher knows about one video, and its complete state. */
   watchState: 'watch_state',
@@ -197,8 +197,8 @@ export function isOpen(status: string): boolean {
 }
 
 /**
- * Search attributes of this package, all of type Keyword. Codecs do not encrypt search attributes, so they never
- * contain a prompt. Starting a workflow with one of them opts in to all of them; see `isSearchable` in the workflows.
+ * This package's search attributes, all of type Keyword. Codecs do not encrypt search attributes, so they never contain
+ * a prompt. Starting a workflow with one of them opts in to all of them; see `isSearchable` in the workflows.
  */
 export const SEARCH_ATTRIBUTE = {
   /** The workflow's outcome. Also `unconfirmed` while the workflow waits for a decision. */

@@ -51,7 +51,7 @@ export interface WatchFacts {
    * The last status that the service reported: the create reply's until a poll returns a record. Null if it sent none.
    */
   readonly lastStatus: string | null;
-  /** Only when the service sent a number. */
+  /** Set only if the service sent a number. */
   readonly progress?: number;
   /** ISO 8601. */
   readonly lastChangeAt: string | null;
@@ -81,7 +81,7 @@ export interface CompletedVideo extends WithVideo {
    * references were used.
    */
   readonly warnings: readonly string[];
-  /** The wait as it ended. */
+  /** The wait's final state. */
   readonly watch: WatchFacts;
 }
 
@@ -90,14 +90,14 @@ export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
 
-/** The service failed the task. */
+/** The task failed at the service. */
 export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
   /** The service's error, with its kind: moderation, capacity, invalid, quota or unknown. */
   readonly error: TaskError;
   /** Whether another attempt under a new creation key can help. */
   readonly retryable: boolean;
-  /** The wait as it ended. */
+  /** The wait's final state. */
   readonly watch: WatchFacts;
 }
 
@@ -106,7 +106,7 @@ export interface ContentUnavailable extends WithVideo {
   readonly outcome: 'content_unavailable';
   /** The reason: a public value from docs/failures.md, such as `expired`. */
   readonly reason: ContentUnavailableReason;
-  /** One sentence for a person. Contains no address, key or prompt. */
+  /** One human-readable sentence. Contains no address, key or prompt. */
   readonly message: string;
   /** Number of download attempts. */
   readonly tries: number;
@@ -122,9 +122,9 @@ export interface ContentUnavailable extends WithVideo {
  */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
-  /** The wait as it ended. */
+  /** The wait's final state. */
   readonly watch: WatchFacts;
 }
 
@@ -137,7 +137,7 @@ export interface Unconfirmed extends WithBilling {
   readonly sendAttempt: number;
   /** Known facts about the send, for searching the service's records. */
   readonly evidence: CreateEvidence;
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
 }
 
@@ -148,7 +148,7 @@ export interface Rejected extends WithBilling {
   readonly creationKey: string | null;
   /** A public value from docs/failures.md, such as `quota` or `moderation`. */
   readonly reason: RejectReason;
-  /** One sentence for a person that says what to change. */
+  /** One human-readable sentence that says what to change. */
   readonly message: string;
   /** The invalid field of the request, such as `references[1].source`; absent if no field is invalid. */
   readonly field?: string;
@@ -208,7 +208,7 @@ export interface ImageResultsLost extends WithBilling {
   readonly created: number | null;
   /** The reason: a public value, such as `storage`. */
   readonly reason: string;
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
   /**
    * Whether starting the same id again fetches the missing results, without sending anything, while the service's links

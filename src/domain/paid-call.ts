@@ -152,9 +152,9 @@ export interface CreateEvidence {
   readonly replyHash: string | null;
   /** Public model id; null if only another journal had the intent. */
   readonly model: string | null;
-  /** Requested duration; null if the request named none. */
+  /** Requested duration; null if the request did not set it. */
   readonly durationSeconds: number | null;
-  /** Requested resolution; null if the request named none. */
+  /** Requested resolution; null if the request did not set it. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;

@@ -142,7 +142,8 @@ export interface LogCaller {
 /** What a caller must do after reading a log. `at` is the index of the deciding send. */
 export type Licence =
   /**
-   * Append an intent after the last entry read. A caller that another writer beats to it never sends in this attempt.
+   * Append an intent after the last entry read. If another writer appends first, the caller does not send in this
+   * attempt.
    */
   | { readonly do: 'send' }
   /** The key belongs to another request. */

@@ -85,7 +85,7 @@ export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
 /**
  * `index` counts the ids of all batches in order. A task without an answer is unchanged. If the GET was sent before the
- * tick began, `askedMsAgo` says how many milliseconds before.
+ * tick began, `askedMsAgo` says how many milliseconds earlier.
  */
 export type PollAnswer =
   | {

@@ -28,7 +28,7 @@ export const PACE = {
   batch: { bandMargin: 0.4, keepsPace: true },
 } as const satisfies { readonly [poller: string]: PollPace };
 
-/** When a long wait starts to be polled less often, and at what interval, in milliseconds. */
+/** When polling slows down during a long wait, and to what interval, in milliseconds. */
 export interface SlowPolling {
   /** Time after which polling slows down, in milliseconds. */
   readonly afterMs: number;
@@ -151,7 +151,10 @@ export class PollGroup {
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 
-  /** Applies slow polling to a task that has waited long. Its interval is never shorter than its band's. */
+  /**
+   * Applies slow polling to a task that has been waiting for a long time. Its interval is never shorter than its
+   * band's.
+   */
   private slowed(state: WatchState): WatchState {
     const { startedAt, lastPollAt } = state;
     if (this.slow === undefined || lastPollAt === null || lastPollAt - startedAt < this.slow.afterMs)

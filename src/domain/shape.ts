@@ -4,7 +4,7 @@ import { nearNames, unseenDifference } from './near-names';
 export interface ValidationIssue {
   /** Path in the camelCase request, for example `references[1].source`. */
   readonly field: string;
-  /** One sentence for a person. */
+  /** One human-readable sentence. */
   readonly message: string;
   /** Allowed values, if the set is finite. */
   readonly allowed?: readonly string[];

@@ -79,7 +79,7 @@ export const DOWNLOAD_TIMEOUTS = {
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
   /**
-   * Time limit across all attempts: the time that a create waits for a worker, plus the same again for an unavailable
+   * Time limit across all attempts: the time that a create waits for a worker, plus the same amount for an unavailable
    * host.
    */
   scheduleToCloseMs: 48 * 60 * 60_000,

@@ -39,7 +39,7 @@ export interface ResolveUnconfirmedInput {
   /** The adopted task. Only with `adopt`. */
   readonly taskId?: string;
   /**
-   * Who decides. Stored in the journal.
+   * The person who decides. Stored in the journal.
    * @minLength 1
    * @maxLength 200
    */
@@ -122,7 +122,7 @@ export type ResolveUnconfirmedResult =
       readonly sendAttempt: number;
       /** The resulting outcome; null after `resubmit`, because the next send determines it. */
       readonly answer: CreateVideoAnswer | null;
-      /** One sentence for a person. */
+      /** One human-readable sentence. */
       readonly message: string;
     }
   | {
@@ -135,7 +135,7 @@ export type ResolveUnconfirmedResult =
       readonly answer: CreateVideoAnswer | null;
       /** With `already_decided`: the existing decision about that send, if there is one. */
       readonly stands?: DecisionInForce;
-      /** One sentence for a person that says what to do instead. */
+      /** One human-readable sentence that says what to do instead. */
       readonly message: string;
     };
 

@@ -7,7 +7,7 @@ import { type VideoTask } from './video-task';
 
 /** A paid call that is waiting to be sent, as the `waits` query reports it for single calls and campaigns. */
 export interface CallWait {
-  /** Why it is waiting, and since when if known, in sentences for a person. */
+  /** Human-readable sentences that say why it is waiting and, if known, since when. */
   readonly why: string;
   /** When it is next attempted: milliseconds since the Unix epoch, in workflow time. */
   readonly until: number;
@@ -50,7 +50,7 @@ export interface VideoState {
   readonly nextPollAt: string | null;
   /** Time of the next create; null if none is scheduled. */
   readonly nextCreateAt: string | null;
-  /** Why nothing has been sent yet, for a person; null in other phases. */
+  /** Why nothing has been sent yet, in human-readable form; null in other phases. */
   readonly waitingFor: string | null;
   /** How many times the create was sent. */
   readonly sends: number;

@@ -41,7 +41,7 @@ export type MediaCampaignInput = Omit<CampaignInput, 'previous' | 'carried'> & {
 
 /**
  * Every operation runs a workflow in the media workers' namespace. Video and image operations return an outcome, as
- * their workflows do. An operation fails only if its workflow could not be started or was closed from outside.
+ * their workflows do. An operation fails only if its workflow could not be started or was closed externally.
  */
 export const mediaService = service('media', {
   generateVideo: operation<MediaVideoInput, VideoOutcome>(),

@@ -83,8 +83,9 @@ export interface MediaWorker {
   /** All accounts served at startup. Accounts from MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
   /**
-   * Returns whether the worker can take work right now, i.e. its stores are writable. Suitable for a readiness probe:
-   * the stores are checked at most every ten seconds. Never rejects. True if only workflows are served.
+   * Returns whether the worker can take work right now, that is, whether its stores are writable. Suitable for a
+   * readiness probe: the stores are checked at most every ten seconds. Never rejects. True if only workflows are
+   * served.
    */
   isReady(): Promise<boolean>;
   /** Runs until shutdown. Creates in flight are finished first. */

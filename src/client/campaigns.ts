@@ -120,7 +120,7 @@ export class CampaignClient {
     return withActiveRows(this.client, await queryCampaignState(this.client, id));
   }
 
-  /** Waits until a campaign ends. Rejects if it was closed from outside. */
+  /** Waits until a campaign ends. Rejects if it was closed externally. */
   result(id: string): Promise<CampaignResult> {
     return this.#attach(id).result();
   }
@@ -312,7 +312,7 @@ export class CampaignClient {
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Another client was faster. Attach if it started the same campaign.
+      // Another client started a run first. Attach if it is the same campaign.
       const found = await findStarted(this.client, id);
       if (found === undefined) throw error;
       requireSame(found, input);

@@ -103,7 +103,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   }
 }
 
-/** Whether the service accepted nothing from the workflow, so its ID is free for a corrected request. */
+/** Whether the service accepted nothing from the workflow, so that its ID is free for a corrected request. */
 async function leftRefused(
   client: Client,
   { status, workflowId, runId }: WorkflowExecutionDescription,

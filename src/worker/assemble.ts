@@ -47,7 +47,7 @@ export interface ServingOptions extends PartsOptions {
   /** The parts that the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), or everything */
   readonly serve?: readonly ServedPart[];
   /**
-   * Binds the queue to this journal instead of another one, which no worker may use afterwards. `true` accepts the lost
+   * Binds the queue to this journal instead of another one, which no worker may use afterward. `true` accepts the lost
    * calls. A function receives them before anything changes, and throws to refuse.
    */
   readonly rebind?: Rebind;

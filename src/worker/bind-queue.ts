@@ -52,7 +52,7 @@ export interface LostCall {
 export interface LostCalls {
   /** Newest executions first. */
   readonly calls: readonly LostCall[];
-  /** Maximum number of searched executions. Calls of older executions are not found. */
+  /** Maximum number of searched executions. Calls from older executions are not found. */
   readonly looked: number;
 }
 
@@ -169,7 +169,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-/** The intent of the call's send. An unconfirmed answer names it, whichever activity sent it. */
+/** The intent of the call's send. An unconfirmed answer names it, no matter which activity sent it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
   const sendId = unrecordedIn(answer)?.['nonce'] ?? asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;

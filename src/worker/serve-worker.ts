@@ -37,7 +37,7 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
  * Adds the media workflows and activities to a user's worker, binds its queue, and serves its activity queues while it
  * runs.
  *
- * If the SDK fails to create the worker afterwards, it does not notify plugins. The remaining resources do not keep the
+ * If the SDK fails to create the worker afterward, it does not notify plugins. The remaining resources do not keep the
  * process alive: clients connect on their first request, the poll thread starts with the first poll, and stores close
  * idle connections.
  *

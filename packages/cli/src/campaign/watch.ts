@@ -25,7 +25,7 @@ interface CampaignView {
 /** Maximum number of active rows shown below the totals. */
 const ACTIVE_ROWS = 4;
 const BAR_WIDTH = 24;
-/** Minimum milliseconds between plain lines. */
+/** Minimum time between plain lines, in milliseconds. */
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_MS = 1_000;
 

@@ -60,8 +60,7 @@ export type VisibleExecution = Pick<
 >;
 
 /**
- * Removes tasks that a workflow has reported: the one that created them, their resume, or another one with their task
- * id.
+ * Removes tasks that a workflow has reported: the one that created or resumed them, or another one with their task id.
  */
 async function unreported(
   client: Client,
@@ -74,15 +73,15 @@ async function unreported(
   return left.filter((entry) => !isReportedByTask(entry, byTask));
 }
 
-/** Returns the ids of the workflow that created a task and of its resume. */
+/** Returns the ids of the workflows that created and resume a task. */
 function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
   const resume = awaitVideoWorkflowId(account, taskId);
   return workflowId === null ? [resume] : [workflowId, resume];
 }
 
 /**
- * Whether the newest run of the task's workflow or resume has completed. A run that visibility lists as open may have
- * closed since, and a continued one may have been terminated, so the caller must describe both.
+ * Whether the newest run of the workflow that created or resumes the task has completed. A run that visibility lists as
+ * open may have closed since, and a continued one may have been terminated, so the caller must describe both.
  */
 export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const newest = newestRuns(executions);

@@ -89,7 +89,7 @@ async function writeJson(file: string, content: object): Promise<void> {
 /** The local sandbox's key. It does not give access to anything else. */
 export const SANDBOX_KEY = 'sandbox-key';
 
-/** Maximum milliseconds to wait for a sandbox that was killed with its `dev` to release its ports. */
+/** Maximum time, in milliseconds, for a sandbox that was killed with its `dev` to release its ports. */
 const PORT_WAIT_MS = 15_000;
 
 interface StartDevSandboxOptions {

@@ -80,8 +80,8 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
 }
 
 /**
- * Rejects on Ctrl-C before the start is confirmed. Whether the workflow was started is then unknown, and it is not
- * undone.
+ * Rejects on Ctrl-C before the start is confirmed. It is then unknown whether the workflow was started, and a start is
+ * not undone.
  */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
@@ -295,11 +295,11 @@ function hasEnded(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Maximum milliseconds to wait for a worker. An idle worker responds immediately. */
+/** Maximum time to wait for a worker, in milliseconds. An idle worker responds immediately. */
 const WORKER_MS = 15_000;
 
 /**
- * Checks before anything is started that this command uses the workers' artifact store, because it could not find paid
+ * Checks, before anything is started, that this command uses the workers' artifact store: it could not find paid
  * results in another one. @throws CliError `other_artifact_store`
  */
 async function requireSameStore(

@@ -136,8 +136,8 @@ export interface OpenCall {
 }
 
 /**
- * Returns the commands that settle such a call, each with its possible cost. The command that bought it is not listed,
- * because running it again may pay twice. It is listed first only if it is known to fetch without sending.
+ * Returns the commands that settle such a call, each with its possible cost. The command that bought it is listed,
+ * first, only if it is known to fetch without sending. Otherwise, running it again may pay twice.
  */
 export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;

@@ -45,7 +45,7 @@ export function outcomeType({ outcome, entries }: Timeline): string | null {
   return row?.type ?? outcome;
 }
 
-/** One kind of request's contribution to a scenario. */
+/** What one kind of request contributes to a scenario. */
 export interface ScenarioPart {
   readonly faults: readonly FaultRule[];
   readonly notPlayed: readonly string[];

@@ -8,8 +8,8 @@ import { standIn } from './local-request';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /**
- * Converts poll answers to rules that are used up in order, so that each fault follows the answers before it, however
- * long the local run takes. The speed divides the number of unchanged and failed polls.
+ * Converts poll answers to rules that are used up in order, so that each fault follows the answers before it, no matter
+ * how long the local run takes. The speed divides the number of unchanged and failed polls.
  */
 export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];

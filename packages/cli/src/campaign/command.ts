@@ -156,8 +156,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
 
 function addOrders(campaign: Command, context: CommandContext): void {
   const orders = [
-    ['pause', 'stop creating until resumed; tasks in flight are still collected'],
-    ['cancel', 'stop creating and end; tasks in flight are still collected, and bought results are kept'],
+    ['pause', 'stop buying until resumed; tasks in flight are still collected'],
+    ['cancel', 'stop buying and end; tasks in flight are still collected, and bought results are kept'],
   ] as const;
   for (const [order, about] of orders)
     withCommonOptions(

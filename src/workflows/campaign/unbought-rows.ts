@@ -62,4 +62,4 @@ export function buyOrKeep(batch: BatchWork, row: Row): void {
 }
 
 const FORGOTTEN =
-  'The row was bought before, but the journal no longer contains the purchase, so it is not bought again automatically. Ask the service for its task, or give the row another ID.';
+  'The row was already bought, but the journal no longer contains the purchase, so it is not bought again automatically. Ask the service for its task, or give the row another ID.';

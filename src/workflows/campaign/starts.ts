@@ -187,4 +187,4 @@ function isLookedUp(row: Row): boolean {
 }
 
 const CHANGED =
-  'The row was already bought with a different text, so it is not bought again automatically. Request that changed rows be bought again, or give the row another ID.';
+  'The row was already bought with different text, so it is not bought again automatically. Request that changed rows be bought again, or give the row another ID.';

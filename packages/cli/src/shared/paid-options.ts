@@ -52,7 +52,7 @@ export function withSpendOptions(command: Command): Command {
     .option('-y, --yes', 'accept a cost that is above --max-spend or unknown')
     .option(
       '--again',
-      'send a request that was rejected before under this id, or that is unconfirmed under another id',
+      'send a request that was already rejected under this id, or that is unconfirmed under another id',
     );
 }
 

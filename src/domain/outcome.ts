@@ -289,7 +289,7 @@ function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   const sent =
     resent === true
       ? 'It was resent under the same idempotency key until the attempts ran out'
-      : 'It was sent once and is not sent again';
+      : 'It was sent once and will not be sent again';
   const slow = evidence.cause === 'timeout_after_send' ? ` ${noAnswerInTime(evidence)}` : '';
   return `${start} ${sent}. Money may be owed. Check the service's task records against the evidence.${slow}`;
 }

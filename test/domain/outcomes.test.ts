@@ -183,7 +183,7 @@ describe('messages', () => {
 
   it('[C4.4c] an unconfirmed create says that it is not sent again before somebody looked', () => {
     const { message, creationKey, sendAttempt } = outcomes.unconfirmed(answers.unconfirmed(2), 'key');
-    expect(message).toMatch(/sent once and is not sent again/);
+    expect(message).toMatch(/sent once and will not be sent again/);
     expect(message).toMatch(/task records/);
     expect({ creationKey, sendAttempt }).toEqual({ creationKey: 'key', sendAttempt: 2 });
   });

@@ -47,7 +47,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
 const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
-    'Some rows need a decision, because it is unknown whether they were bought. They are not sent again.',
+    'Some rows need a decision, because it is unknown whether they were bought. They will not be sent again.',
     CAMPAIGN_ADVICE.campaign_unconfirmed,
   ],
   campaign_failed_rows: [

@@ -328,7 +328,7 @@ export const CAMPAIGN_ADVICE = {
   paused:
     'It is paused. Continue it with `temporal-media campaign resume ID`. Tasks in progress are still polled and downloaded.',
   rows_wait:
-    'Wait, or fix the problem in the note: some rows are waiting for that and are retried automatically. Meanwhile, tasks in progress are still polled and downloaded.',
+    'Wait, or fix the problem in the note: some rows are waiting for it and will be retried automatically. Meanwhile, tasks in progress are still polled and downloaded.',
   closed: `It ended without a result, for example because it was terminated. Continue it with \`temporal-media campaign resume ID\`: ${ADOPTS}`,
   done: 'It is done. Running the same manifest under this id again buys nothing.',
   still_running: '`temporal-media campaign resume ID` resumes the remaining rows.',

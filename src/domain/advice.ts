@@ -220,7 +220,7 @@ export const OUTCOME_ADVICE = {
   ],
   'content_unavailable/not_ready': ['Resume it by its task id later.', FETCHES],
   'content_unavailable/expired': [
-    "Ask the service's support for the file of this task id. Creating the video again costs again.",
+    "Ask the service's support for this task's file. Creating the video again costs again.",
   ],
   'content_unavailable/not_video': ['Inspect the rejected file, and resume by the task id later.', FETCHES],
   'content_unavailable/incomplete_file': [BY_TASK, FETCHES],

@@ -124,7 +124,7 @@ async function untilFree(port: number): Promise<void> {
   const until = performance.now() + PORT_WAIT_MS;
   while (!(await isPortFree(port))) {
     if (performance.now() > until) {
-      const message = `Port ${port} on 127.0.0.1, which this data directory's sandbox used before, is taken.`;
+      const message = `Port ${port} on 127.0.0.1, which this data directory's sandbox last used, is taken.`;
       throw new CliError('port_in_use', message, {
         hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. If you delete it, earlier tasks can no longer be accessed.',
       });

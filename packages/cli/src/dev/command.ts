@@ -65,7 +65,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   }
   if (pids.worker === undefined)
     report.say(
-      `${report.paint('bad', 'No worker is running:')} its start will be retried. Restore the missing journal or store. If it is lost, press Ctrl-C and run \`temporal-media dev --rebind\`, which first lists what you give up.`,
+      `${report.paint('bad', 'No worker is running:')} it did not start and will be retried. Restore the missing journal or store. If it is lost, press Ctrl-C and run \`temporal-media dev --rebind\`, which first lists what you give up.`,
     );
   void running.workerRuns.then(() => {
     const { pids: now } = running.state;

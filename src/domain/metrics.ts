@@ -75,7 +75,7 @@ export const METRICS = {
     name: 'temporal_media_watchers_open',
     kind: 'gauge',
     labels: [],
-    help: 'Open watchers on the task queue when this worker last looked.',
+    help: 'Open watchers on the task queue when this worker last checked.',
   },
   watchersReplaced: {
     name: 'temporal_media_watchers_replaced',

@@ -67,7 +67,7 @@ export function acceptUpdates(campaign: Campaign): void {
   simple(cancelUpdate, () => {
     campaign.cancel();
     return yes(
-      'Nothing more will be bought: rows that were not bought end, and rows in progress, which are paid for, are collected.',
+      'Nothing more will be bought. Rows that were not bought end now. Rows in progress are already paid for, and their results will be collected.',
     );
   });
   const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;

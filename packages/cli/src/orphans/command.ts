@@ -12,7 +12,7 @@ export function addOrphansCommand(program: Command, context: CommandContext): vo
   withCommonOptions(
     program
       .command('orphans')
-      .description('find paid tasks that no workflow fetches because theirs was terminated')
+      .description('find paid tasks whose workflow was terminated and that no other workflow fetches')
       .option(
         '--since <duration>',
         'only tasks sent within this period: 12h, 7d (default: all in the journal)',

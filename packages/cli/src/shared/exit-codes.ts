@@ -285,7 +285,7 @@ export const COMMAND_ERRORS = {
   configuration: [
     EXIT.configuration,
     'A variable or a configuration file has an invalid value.',
-    'Correct the named variable. `temporal-media config show` lists all variables with their origin.',
+    'Correct the named variable. `temporal-media config show` lists all variables and where they come from.',
   ],
   dev_running: [
     EXIT.configuration,

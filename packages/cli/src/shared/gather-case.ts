@@ -246,7 +246,7 @@ class Gathering {
     const found = await this.journal.decisions(key, this.asked);
     if (found === undefined)
       this.notes.push(
-        'Whether a person has made a decision about it is unknown, because no worker could be queried.',
+        'It is unknown whether a person has decided about it, because no worker could be queried.',
       );
     return found ?? [];
   }

@@ -96,7 +96,7 @@ export function checkWaits(
 ): Finding {
   if (waits.length === 0 && silent > 0)
     return warning(
-      `${silent} of the ${asked} newest running calls and campaigns did not respond or are unreadable here (payload codec or external storage), so whether they are waiting is unknown. The others are not waiting.`,
+      `${silent} of the ${asked} newest running calls and campaigns did not respond or are unreadable here (payload codec or external storage), so it is unknown whether they are waiting. The others are not waiting.`,
       CHECK_AGAIN_LATER,
     );
   if (waits.length === 0)

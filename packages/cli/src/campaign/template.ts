@@ -135,7 +135,7 @@ export async function initManifest(
   await writeNamedFile('file', file, templateText(template, format), { isNew: true });
   if (origin.origin === 'none')
     report.say(
-      'No model configuration is available here (MEDIA_MODELS). The template has the columns that all videos share, and its row stays invalid until you enter a model of your service.',
+      "No model configuration is available here (MEDIA_MODELS). The template has the columns that all videos share, and its row stays invalid until you enter one of your service's models.",
     );
   report.say('Columns:');
   for (const line of columnHelp(template)) report.say(line);

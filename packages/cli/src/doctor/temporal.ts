@@ -108,7 +108,7 @@ export function checkPollers(pollers: QueuePollers, taskQueue: string, now: numb
     return failedCheck(
       'no_worker',
       message,
-      `${errorType('no_worker').hint} A busy worker may only need time.`,
+      `${errorType('no_worker').hint} A busy worker may just need more time.`,
     );
   }
   const count = Math.min(...KINDS.map((kind) => pollers[kind].length));

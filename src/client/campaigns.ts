@@ -247,7 +247,7 @@ export class CampaignClient {
     return { by: 'start', rows: null, messages: [], started };
   }
 
-  /** The campaign's input with later changes, without the fields that select rows. */
+  /** Returns the campaign's input with later changes, without the fields that select rows. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
       const message = `The input of campaign "${found.campaign}" is not available: its manifest is not an artifact, or its history cannot be read here. Start the campaign again with its manifest.`;

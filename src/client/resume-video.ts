@@ -18,12 +18,15 @@ import { refuseInvalid, ResumeError } from './errors';
 import { refuseUnregistered, type Starter, temporalOptions } from './options';
 import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
-/** The ID of the only workflow that waits for a task, derived from the account and the task ID (architecture: Wait). */
+/**
+ * Returns the ID of the only workflow that waits for a task, derived from the account and the task ID (architecture:
+ * Wait).
+ */
 export function awaitVideoWorkflowId(account: string, taskId: string): string {
   return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
 }
 
-/** The outcome's task, if waiting or downloading can continue. */
+/** Returns the outcome's task if waiting or downloading can continue, or null if not. */
 function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   switch (outcome.outcome) {
     case 'still_running':
@@ -37,7 +40,7 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 }
 
 /**
- * The task that a person has adopted for an unconfirmed create; null without a decision, or if no worker answers.
+ * Returns the task that a person has adopted for an unconfirmed create, or null without a decision or a worker.
  * @throws ResumeError if the decision leaves nothing to wait for
  */
 async function adoptedVideo(

@@ -137,8 +137,8 @@ async function isDecided(client: Client, taskQueue: string, creationKey: string)
 }
 
 /**
- * A request's fingerprint for the memo. The journal's fingerprint also covers the resolved account, which clients do
- * not know.
+ * Returns a request's fingerprint for the memo. The journal's fingerprint also covers the resolved account, which
+ * clients do not know.
  */
 export function requestFingerprint(paid: PaidRequest, account?: string): string {
   return createHash('sha256')

@@ -26,7 +26,7 @@ export function throwBug(error: unknown): void {
   if (isBug(error)) throw error;
 }
 
-/** For `.catch(otherwise(value))`. Returns the value for every external error, and rethrows this package's bugs. */
+/** Handles rejections in `.catch(otherwise(value))`: returns the value for external errors, and rethrows our bugs. */
 export function otherwise<T>(value: T): (error: unknown) => T {
   return (error) => {
     throwBug(error);

@@ -12,8 +12,8 @@ export interface GroupHeartbeat {
 }
 
 /**
- * Prefix that marks an intent that may not exist. Because a heartbeat can arrive late, it must not rule out that there
- * is an intent. The rest of the name is unique to the attempt, because decisions name the send that they are about.
+ * Prefix that marks an intent that may not exist. A heartbeat can arrive late, so it must never say that there is no
+ * intent. The rest of the name is unique to the attempt, because decisions name the send that they are about.
  */
 export const PERHAPS = 'perhaps:';
 

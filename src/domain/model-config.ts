@@ -100,7 +100,7 @@ export interface VideoModel {
   readonly polling?: PollingProfile;
   /** Maximum time to upload a create request and receive the answer, in seconds. @default 60 */
   readonly requestSeconds?: number;
-  /** The idempotency header with which the service guarantees to accept a create only once. @default none */
+  /** The idempotency header with which the service guarantees that it accepts a create only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
   /** Absent means unknown, never free. */
   readonly price?: PriceRule;
@@ -130,7 +130,7 @@ export interface ImageModel {
   readonly fields?: readonly string[];
   /** Maximum time to upload a generation or edit request and receive the answer, in seconds. @default 240 */
   readonly requestSeconds?: number;
-  /** The idempotency header with which the service guarantees to accept a call only once. @default none */
+  /** The idempotency header with which the service guarantees that it accepts a call only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
   /** Price per image. Absent means unknown, never free. */
   readonly price?: PriceRule;

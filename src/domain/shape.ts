@@ -111,7 +111,7 @@ export function must<T>(
   };
 }
 
-/** Also allows an absent value. Null does not count as absent, because requests never contain it. */
+/** Extends a check to allow an absent value. Null does not count as absent, because requests never contain it. */
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value, field) => (value === undefined ? undefined : check(value, field));
 }

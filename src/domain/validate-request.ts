@@ -27,8 +27,8 @@ const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
 /**
  * Checks the contract rules that need no model configuration, and returns all issues; an empty list means valid. Pure,
- * so workflows, clients and workers reject the same requests before anything is sent. Never throws, whatever an untyped
- * caller passes, because an exception in workflow code would block the execution.
+ * so workflows, clients and workers reject the same requests before anything is sent. Never throws, no matter what an
+ * untyped caller passes, because an exception in workflow code would block the execution.
  */
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;

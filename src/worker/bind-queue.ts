@@ -169,7 +169,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-/** The intent of the call's send. An unconfirmed answer names it, no matter which activity sent it. */
+/** Returns the intent of the call's send. An unconfirmed answer names it, no matter which activity sent it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
   const sendId = unrecordedIn(answer)?.['nonce'] ?? asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
@@ -231,7 +231,7 @@ export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<
   if (unserved !== undefined) logger.warn(unserved);
 }
 
-/** Before the binding changes, adds the calls that histories contain to this journal. */
+/** Adds the calls that histories contain to this journal, before the binding changes. */
 async function keepLost(client: Client, queue: QueueToBind, journal: CreateJournal): Promise<void> {
   const { namespace, taskQueue, rebind } = queue;
   const lost = await findLostCalls(client, taskQueue, namespace, journal);

@@ -66,7 +66,7 @@ function lackingTypes(code: string): readonly string[] {
   return types === undefined ? [] : MEDIA_WORKFLOWS.filter((type) => !types.has(type));
 }
 
-/** The code of a worker's bundle. */
+/** Returns the code of a worker's bundle. */
 export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }

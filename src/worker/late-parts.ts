@@ -155,7 +155,7 @@ function wordsOf(error: unknown): string | undefined {
   return error instanceof Error && SAYS_WHY.has(error.name) ? error.message : undefined;
 }
 
-/** The reason in a form that histories may contain. */
+/** Returns the reason in a form that histories may contain. */
 function reasonOf(error: unknown): string {
   const words = wordsOf(error);
   if (words !== undefined) return words;
@@ -194,7 +194,7 @@ function refusingActivities(why: () => string): Activities {
   );
 }
 
-/** A placeholder for a missing store. Every call fails. */
+/** Returns a placeholder for a missing store, on which every call fails. */
 function absent<Store extends object>(why: () => string): Store {
   return new Proxy({} as Store, {
     get: (_store, name) =>

@@ -78,7 +78,7 @@ export function mediaNexusService(
   });
 }
 
-/** A worker's Nexus services: the user's, and ours if the configuration enables it. */
+/** Returns a worker's Nexus services: the user's, and ours if the configuration enables it. */
 export function nexusServicesOf(
   { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
   users: WorkerOptions['nexusServices'],
@@ -97,7 +97,9 @@ interface Run<Outcome> {
   readonly input: object;
   /** Starts the workflow or attaches to it. @default attaches to an open workflow, or else starts a new run */
   readonly start?: (media: TemporalMediaClient) => Promise<Started<Outcome>>;
-  /** The outcome for a request that cannot be sent; undefined for other errors. @default throws every error */
+  /**
+   * Returns the outcome for a request that cannot be sent, or undefined for other errors. @default throws every error
+   */
   readonly rejected?: (error: unknown) => Outcome | undefined;
 }
 
@@ -106,7 +108,7 @@ interface Known<Outcome> {
   readonly known: Outcome;
 }
 
-/** A paid call, whose creation key is the workflow ID. */
+/** Describes a paid call, whose creation key is the workflow ID. */
 function paid<Input extends { readonly creationKey: string }, Outcome>(
   type: string,
   input: Input,
@@ -124,7 +126,7 @@ function paid<Input extends { readonly creationKey: string }, Outcome>(
 const KEY_REQUIRED =
   'A paid operation needs a permanent creationKey such as an order number. The same key never buys twice. Nothing was sent.';
 
-/** An operation that ends with its workflow, or immediately if the outcome is already known. */
+/** Creates an operation that ends with its workflow, or immediately if the outcome is already known. */
 function operation<Input, Outcome>(
   clientOptions: ClientOptions,
   runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
@@ -205,7 +207,7 @@ class StartedByOperation {
   }
 }
 
-/** The outcome for a request that cannot be sent; undefined for other errors. */
+/** Returns the outcome for a request that cannot be sent, or undefined for other errors. */
 function rejectedBy(error: unknown): Rejected | undefined {
   if (error instanceof CreationKeyConflictError)
     return refusedBeforeSend('creation_key_conflict', error.message, 'creationKey');

@@ -78,7 +78,7 @@ export async function makeParts(
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
       void warnOutOfReach(stores.artifacts, accounts, models).catch(({ name }: Error) => {
-        // The worker continues, whatever a store throws.
+        // The worker continues, no matter what a store throws.
         Runtime.instance().logger.error(`The check whether references can be sent failed (${name})`);
       });
       sample(metrics, accounts, stores.journal);

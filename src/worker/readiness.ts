@@ -36,7 +36,7 @@ export function readinessOf(
   };
 }
 
-/** A store may be the user's code. If it throws, the worker is not ready. Waits for all checks to end. */
+/** Waits for all checks. A store may be the user's code; if it throws, the worker is not ready. */
 async function areWritable(stores: readonly Checked[]): Promise<boolean> {
   const checks = await Promise.allSettled(stores.map(async (store) => store.checkWritable()));
   return checks.every(({ status }) => status === 'fulfilled');

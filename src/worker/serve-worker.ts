@@ -117,8 +117,8 @@ async function bind(
 }
 
 /**
- * Any worker on a queue can get any task from that queue, so a worker that polls it for the user's own workflows or
- * activities must have ours too. @throws WorkerSetupError
+ * Refuses a worker that polls a queue for the user's workflows or activities without ours: it could get any task from
+ * that queue. @throws WorkerSetupError
  */
 function refuseHalf(
   { workflowsPath, workflowBundle, activities, taskQueue }: WorkerOptions,

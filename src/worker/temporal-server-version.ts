@@ -29,13 +29,16 @@ const SINCE: readonly (readonly [version: string, lack: string])[] = [
   ],
 ];
 
-/** Features that this server version lacks. Empty if the version is unknown, as for a development build (0.0.0). */
+/**
+ * Returns the features that this server version lacks. Empty if the version is unknown, as for a development build
+ * (0.0.0).
+ */
 export function lackingIn(version: string | null | undefined): readonly string[] {
   if (!version || !/^v?[1-9]\d*\.\d/.test(version)) return [];
   return SINCE.filter(([since]) => isOlder(version, since)).map(([, lack]) => lack);
 }
 
-/** The warning about the server that a worker logs at startup; undefined if nothing is missing. */
+/** Returns the warning about the server that a worker logs at startup, or undefined if nothing is missing. */
 export function lacksOfServer(version: string | null | undefined): string | undefined {
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;

@@ -40,7 +40,7 @@ export function inputIssue(input: unknown, shape: Shape): ValidationIssue | unde
   return shapeIssue(continues && isObject(input) ? { ...input, carried: undefined } : input, shape);
 }
 
-/** For workflows that have no outcome to return. @throws ApplicationFailure InvalidInput */
+/** Rejects invalid input of a workflow that has no outcome to return. @throws ApplicationFailure InvalidInput */
 export function requireInput(input: unknown, shape: Shape): void {
   const issue = inputIssue(input, shape);
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);

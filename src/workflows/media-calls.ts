@@ -69,7 +69,7 @@ export async function resumeVideo(
   });
 }
 
-/** The server allows 1,000 bytes in an ID, whatever characters the caller's name contains. */
+/** Short enough for any characters, because the server allows 1,000 bytes in an ID. */
 const MAX_NAME = 250;
 
 function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {

@@ -173,8 +173,9 @@ class RunningGroup<Watched extends Watch> {
 
   /**
    * Waits until the group is due, and returns the time. A new watch, a removed watch and a stop are checked
-   * immediately. A timer that has fired is due whatever the clock says: after a worker was killed, a query runs the
-   * workflow's code with the previous task's clock, and a second timer would be a command that a replay never makes.
+   * immediately. A timer that has fired is due no matter what the clock says: after a worker was killed, a query runs
+   * the workflow's code with the previous task's clock, and a second timer would be a command that a replay never
+   * makes.
    */
   private async untilNextTick(): Promise<number> {
     for (;;) {

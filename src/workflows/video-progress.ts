@@ -145,8 +145,8 @@ export async function trackVideo(
 }
 
 /**
- * Also returns null for a time outside the range of `Date`, because an absurdly long pause requested by the service
- * must not fail a workflow.
+ * Formats a time as ISO 8601. Returns null for a time outside the range of `Date`, because an absurdly long pause
+ * requested by the service must not fail a workflow.
  */
 function iso(time: number | null): string | null {
   const date = new Date(time ?? NaN);

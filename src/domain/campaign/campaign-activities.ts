@@ -173,7 +173,7 @@ export interface KeptBooks {
 
 /** The book is temporarily unavailable. Nothing was changed. */
 export interface BooksUnavailable {
-  /** The reason, for a person to read. */
+  /** The reason, in human-readable form. */
   readonly unavailable: string;
 }
 

@@ -370,7 +370,7 @@ export class BatchWindow {
     return { n: this.n, slots: open.slots, createsPerSecond, granted, paused, stop, handBack };
   }
 
-  /** Orders a batch that does not belong to this campaign run to hand back. Its result is not awaited. */
+  /** Orders another campaign run's batch to hand back its rows. Its result is not awaited. */
   private retire(batch: unknown): void {
     if (typeof batch !== 'number' || !Number.isInteger(batch) || batch < 0) return;
     const nothing = { slots: 0, createsPerSecond: null, granted: 0, paused: true, stop: null } as const;

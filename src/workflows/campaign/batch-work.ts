@@ -41,7 +41,7 @@ export class BatchWork {
   orders: BatchOrders;
   /** Whether its budget was closed or another run owns the batch. It then sends nothing more. */
   closed = false;
-  /** When it started to hand back, in workflow time; null until then. */
+  /** When it started to hand back its rows, in workflow time; null until then. */
   leavingSince: number | null = null;
   endedSinceReport = 0;
 

@@ -55,7 +55,7 @@ export class BudgetBook {
     return this.underWay > 0;
   }
 
-  /** Micro-units that are not granted to any batch; null without a budget. */
+  /** Returns the micro-units that are not granted to any batch, or null without a budget. */
   free(): number | null {
     return freeOf(this.book, this.budget());
   }

@@ -22,7 +22,7 @@ export function continuesAsNew({ eventsPerRun }: CampaignInput, hasClosed: boole
   const { events, bytes } = historyNow();
   if (events >= MOST_EVENTS || bytes >= MOST_BYTES) return true;
   // A run that ended before any batch was closed would only open batches, and so would the next run. The server
-  // suggests continuing as new far earlier, and no polls are sent while all batches hand back.
+  // suggests continuing as new far earlier, and no polls are sent while all batches hand back their rows.
   return hasClosed && events >= (eventsPerRun ?? CAMPAIGN_EVENTS);
 }
 

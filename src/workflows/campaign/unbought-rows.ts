@@ -25,7 +25,7 @@ export function endUnbought(batch: BatchWork, now: number): void {
 }
 
 /**
- * Whether attempts were bought that are missing from all results. They are collected, whatever the row's earlier
+ * Whether attempts were bought that are missing from all results. They are collected, regardless of the row's earlier
  * outcome.
  */
 function hasUncountedCost({ opened }: Row): boolean {

@@ -147,7 +147,8 @@ export class WorkflowTexts {
   ) {}
 
   /**
-   * Can be called again to read workflows that have started since. A namespace that does not exist is treated as empty.
+   * Reads all of this text. Can be called again to read workflows that have started since. A namespace that does not
+   * exist is treated as empty.
    * @throws CliError `payload_unreadable`
    */
   async read(): Promise<void> {

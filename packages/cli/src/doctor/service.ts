@@ -361,7 +361,7 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
-/** Whether a word quotes the request URL, possibly redacted. The URL contains "videos" whatever the error is about. */
+/** Whether a word quotes the request URL, possibly redacted. "videos" in that URL does not show the subject. */
 const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
 
 /** Returns an error's subject, or undefined if it is not recognized. */

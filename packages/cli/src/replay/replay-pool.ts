@@ -38,7 +38,7 @@ type Member = Pick<Reporter, 'report' | 'close'>;
 
 /**
  * Loads and replays a command's targets in this thread and, if there are many, in other threads. Yields reports in the
- * order of the names, whichever thread created them.
+ * order of the names, no matter which thread created them.
  * @throws CliError when a thread ends early; the error names the target that it was replaying
  */
 export async function* replayInPool(

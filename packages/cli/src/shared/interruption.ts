@@ -45,8 +45,8 @@ export function onInterruption(): Interruption {
 const PARENT_CHECK_MS = 500;
 
 /**
- * npx and `npm run` exit on SIGTERM without passing it on, so the process they started would keep running. The exit of
- * any other parent is ignored, because a background command is meant to outlive its shell.
+ * Watches npm. npx and `npm run` exit on SIGTERM without passing it on, so the process they started would keep running.
+ * The exit of any other parent is ignored, because a background command is meant to outlive its shell.
  */
 function watchNpm(gone: () => void): NodeJS.Timeout | undefined {
   if (!process.env['npm_command']) return undefined;

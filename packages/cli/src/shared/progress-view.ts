@@ -148,7 +148,10 @@ function lineOf(state: VideoState | undefined, tries: string | undefined): strin
   return status === undefined ? tries : `${status}, ${tries}`;
 }
 
-/** Start of the elapsed time: the task's creation time if known, so that a resumed wait does not restart at 0. */
+/**
+ * Returns the start of the elapsed time: the task's creation time if known, so that a resumed wait does not restart at
+ * 0.
+ */
 function begin(state: VideoState | undefined, beganAt: number): number {
   return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
 }

@@ -232,7 +232,7 @@ export function statusLine(state: VideoState): string | undefined {
   }
 }
 
-/** Empty unless the service sent a number. */
+/** Formats the progress. Empty unless the service sent a number. */
 function percentage({ watch }: VideoState): string {
   return watch?.progress === undefined ? '' : ` ${watch.progress} %`;
 }

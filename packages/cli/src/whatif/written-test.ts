@@ -195,7 +195,7 @@ function decisionLines(decision: string): string[] {
   ];
 }
 
-/** A JSON value as source text with named fields. Undefined fields are left out. */
+/** Returns a JSON value as source text with named fields, without undefined fields. */
 export function literal(value: unknown): string {
   const whole = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: 100 };
   return inspect(JSON.parse(JSON.stringify(value)), whole);

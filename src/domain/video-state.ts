@@ -116,7 +116,7 @@ function title({ phase, outcome, watch }: VideoState): string {
   if (phase !== 'watching' || watch === null || watch.lastStatus === null) return TITLES[phase];
   const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'an unusual status';
   // Shows a number only if the service sent one (C2.2.4).
-  return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress} %`}`;
+  return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress}%`}`;
 }
 
 function polls({ polls: count, lastPollAt, lastHttpStatus, watch }: VideoState): string | null {

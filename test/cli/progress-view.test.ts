@@ -84,18 +84,18 @@ describe('the progress of a wait', () => {
     const other = onTerminal();
     other.view.update(state({ progress: 40 }));
     other.view.stop();
-    expect(other.screen.text).toMatch(/█{12}░{18} task unknown: in_progress 40 %/);
+    expect(other.screen.text).toMatch(/█{12}░{18} task unknown: in_progress 40%/);
   });
 
   test.each([
-    [60, /█{4}░{5} task /],
+    [60, /█{4}░{6} task /],
     [48, /^[^█░]*task /],
   ])('%i columns hold the percentage and the time; the bar gives way', (columns, shown) => {
     const { screen, view } = onTerminal(columns);
     view.update({ ...state({ progress: 40 }), taskId: 'video_0123456789abcd' });
     view.stop();
     expect(screen.text).toMatch(shown);
-    expect(screen.text).toMatch(/in_progress 40 % {2}0:0\d/);
+    expect(screen.text).toMatch(/in_progress 40% {2}0:0\d/);
   });
 
   test('elapsed time is beside the status', () => {
@@ -135,7 +135,7 @@ describe('the progress of a wait', () => {
     view.stop();
     expect(said).toEqual([
       expect.stringMatching(/^task unknown: in_progress \(0:0\d\)$/),
-      expect.stringMatching(/^task unknown: in_progress 40 % \(0:0\d\)$/),
+      expect.stringMatching(/^task unknown: in_progress 40% \(0:0\d\)$/),
     ]);
   });
 });

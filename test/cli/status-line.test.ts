@@ -30,7 +30,7 @@ describe('statusLine', () => {
 
   test('with one it is shown as it came', () => {
     const watch = { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 2, progress: 0 };
-    expect(statusLine({ ...watching, watch })).toBe('task task-1: in_progress 0 %');
+    expect(statusLine({ ...watching, watch })).toBe('task task-1: in_progress 0%');
   });
 
   test('a create that was refused before says which try it is', () => {

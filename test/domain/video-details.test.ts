@@ -96,7 +96,7 @@ describe('the details panel of a video', () => {
   it('[C2.2.4] shows a percentage only when the service sent a number', () => {
     expect(videoDetails(state)).not.toContain('%');
     const progress = { ...answered, progress: 40 };
-    expect(videoDetails({ ...state, ...pollFacts(progress) })).toContain('**Watching: in_progress, 40 %**');
+    expect(videoDetails({ ...state, ...pollFacts(progress) })).toContain('**Watching: in_progress, 40%**');
   });
 
   it('names the trouble and how often it came', () => {

@@ -105,7 +105,7 @@ describe('a campaign in words', () => {
   test('[C2.2.4] a percentage only where the service sent one; a key moves no cursor', () => {
     const [row] = running.active;
     if (row === undefined) throw new Error('no row');
-    expect(activeText(row, AT)).toBe('row?[2J-9  in_progress 40 %  10 s');
+    expect(activeText(row, AT)).toBe('row?[2J-9  in_progress 40%  10 s');
     const { progress: _progress, ...without } = row;
     expect(activeText(without, AT)).toBe('row?[2J-9  in_progress  10 s');
   });
@@ -140,7 +140,7 @@ describe('a campaign on a screen', () => {
       '████████████░░░░░░░░░░░░ 5/10 rows  2:00',
       '4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price. At most 100 at a time.',
       'Budget: 0.40 USD of 2.00 USD spent, 0.30 USD reserved for rows in flight, 1.30 USD free.',
-      '  row?[2J-9  in_progress 40 %  10 s',
+      '  row?[2J-9  in_progress 40%  10 s',
     ]);
   });
 

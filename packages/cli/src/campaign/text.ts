@@ -195,7 +195,7 @@ export function activeText(
   now: number,
 ): string {
   const word = phase === 'watching' ? (status ?? 'watching') : phase;
-  const share = progress === undefined ? '' : ` ${progress} %`;
+  const share = progress === undefined ? '' : ` ${progress}%`;
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
   return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
 }

@@ -32,7 +32,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   if (row === undefined) return { ok: true, exitCode: EXIT.done, lines: completedLines(outcome) };
   const { exitCode } = errorType(row.type);
   if (outcome.outcome === 'still_running') {
-    const shown = outcome.progress === undefined ? '' : `, ${outcome.progress} %`;
+    const shown = outcome.progress === undefined ? '' : `, ${outcome.progress}%`;
     const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;
     return {
       ok: true,

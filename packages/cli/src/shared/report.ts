@@ -234,7 +234,7 @@ export function statusLine(state: VideoState): string | undefined {
 
 /** Formats the progress. Empty unless the service sent a number. */
 function percentage({ watch }: VideoState): string {
-  return watch?.progress === undefined ? '' : ` ${watch.progress} %`;
+  return watch?.progress === undefined ? '' : ` ${watch.progress}%`;
 }
 
 function trouble({ watch }: VideoState): string {

@@ -109,7 +109,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     add(
       'Service',
       service.known
-        ? `says ${service.status}${service.progress === undefined ? '' : ` ${service.progress} %`} (HTTP ${service.httpStatus})`
+        ? `says ${service.status}${service.progress === undefined ? '' : ` ${service.progress}%`} (HTTP ${service.httpStatus})`
         : `no record: ${service.error}${service.httpStatus === undefined ? '' : ` (HTTP ${service.httpStatus})`}`,
     );
   for (const note of notes) add('Note', note, 'warn');

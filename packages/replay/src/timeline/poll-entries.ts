@@ -315,7 +315,7 @@ class PollGroup {
     const moved = this.changes.flatMap(({ progress }) => progress ?? []);
     const from = moved[0];
     const to = moved.at(-1);
-    const progress = to === undefined ? '' : from === to ? `, ${to} %` : `, ${from} % to ${to} %`;
+    const progress = to === undefined ? '' : from === to ? `, ${to}%` : `, ${from}% to ${to}%`;
     return `${last.status ?? 'no status'}${progress}`;
   }
 
@@ -336,5 +336,5 @@ function changeText({
   readonly status: string | null;
   readonly progress: number | null;
 }): string {
-  return progress === null ? (status ?? '?') : `${status ?? '?'} ${progress} %`;
+  return progress === null ? (status ?? '?') : `${status ?? '?'} ${progress}%`;
 }

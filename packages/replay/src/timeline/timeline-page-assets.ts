@@ -233,7 +233,7 @@ export const TIMELINE_SCRIPT = `'use strict';
       bar.append(draw('rect', { class: 'on-' + part.on, x: at, y: 0, width: wide, height: 14 }));
       at += wide;
       const percent = (part.ms / sum) * 100;
-      legend.append(make('li', {}, make('i', { class: 'on-' + part.on }), make('span', {}, part.name), make('b', {}, part.text), make('small', {}, (percent < 1 ? '<1' : Math.round(percent)) + ' %')));
+      legend.append(make('li', {}, make('i', { class: 'on-' + part.on }), make('span', {}, part.name), make('b', {}, part.text), make('small', {}, (percent < 1 ? '<1' : Math.round(percent)) + '%')));
     }
     spent.append(bar, legend);
 

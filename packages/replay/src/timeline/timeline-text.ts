@@ -202,7 +202,7 @@ class Page {
       const share = ms / whole;
       const bar = '█'.repeat(Math.max(1, Math.round(share * full))).padEnd(full);
       const percent = share < 0.01 ? '<1' : String(Math.round(share * 100));
-      return `  ${SPENT[on].padEnd(longest)}  ${this.paint('note', bar)} ${percent.padStart(3)} %  ${spans[index]}`;
+      return `  ${SPENT[on].padEnd(longest)}  ${this.paint('note', bar)} ${percent.padStart(3)}%  ${spans[index]}`;
     });
     return [`Where the time went (${shownSpan(whole)})`, ...bars];
   }

@@ -21,7 +21,7 @@ export function isBug(error: unknown, depth = DEPTH): boolean {
   return !('code' in error) && 'name' in error && MISTAKES.has(error.name);
 }
 
-/** Rethrows a bug of this package. Call this first in a `catch` that handles external errors. */
+/** Rethrows a bug in this package. Call this first in a `catch` that handles external errors. */
 export function throwBug(error: unknown): void {
   if (isBug(error)) throw error;
 }

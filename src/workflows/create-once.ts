@@ -259,7 +259,7 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 
 /**
  * Returns what is known about a create that returned no answer or left its send open. If no worker had the activity and
- * none can get it any more, the server proves that nothing was sent, no matter which journal the queue is bound to
+ * none can get it anymore, the server proves that nothing was sent, no matter which journal the queue is bound to
  * later.
  * @param index index of a row in its group
  */

@@ -37,7 +37,7 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
 }
 
 /**
- * The `video_state` query: a video workflow's current state. Answered while the workflow runs, and afterwards from its
+ * The `video_state` query: a video workflow's current state. Answered while the workflow runs, and afterward from its
  * history.
  */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);

@@ -12,8 +12,8 @@ export interface RowSet {
   /** Row numbers, packed by {@link packRows}. @default all rows of the page */
   readonly rows?: string;
   /**
-   * Set if a batch started the rows and handed them back, so that the journal contains their purchases. The value is
-   * the latest time at which that batch may have polled them, in milliseconds of workflow time.
+   * Set if a batch started the rows and handed them back, so the journal contains their purchases. The value is the
+   * latest time at which that batch may have polled them, in milliseconds of workflow time.
    */
   readonly started?: number;
 }

@@ -113,7 +113,7 @@ function isPaid(row: Row): boolean {
   return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
 }
 
-/** How long a batch that hands back waits for open downloads, in milliseconds. The next batch starts them again. */
+/** How long a batch that is leaving waits for open downloads, in milliseconds. The next batch starts them again. */
 const DOWNLOAD_GRACE_MS = 15_000;
 /** The share of a batch's rows that must end before it reports again, because their slots may go to other batches. */
 const STEP = 1 / 40;

@@ -11,7 +11,7 @@ import { endOrRetry } from './end-row';
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
-  // A batch that hands back returns unfinished rows: the next batch looks them up in the journal.
+  // A batch that is leaving hands back unfinished rows: the next batch looks them up in the journal.
   if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'

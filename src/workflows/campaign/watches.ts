@@ -25,7 +25,7 @@ interface FinishedRow {
   readonly record: PolledRecord;
 }
 
-/** The rows whose task exists. One loop polls all of them, and they are then downloaded in groups. */
+/** The rows whose tasks exist. One loop polls all of them, and they are then downloaded in groups. */
 export class Watches {
   private readonly loop: PollLoop<WatchedRow>;
   private readonly queue: FinishedRow[] = [];

@@ -7,7 +7,7 @@ interface OrphansOptions extends CommonOptions {
   readonly since?: string;
 }
 
-/** Adds `orphans`, which finds paid tasks that no workflow fetches because theirs was closed externally. */
+/** Adds `orphans`, which finds paid tasks whose workflow was closed externally and that no other workflow fetches. */
 export function addOrphansCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program

@@ -6,7 +6,7 @@ This is a recorded session for readers who have never used Temporal. \`npm run f
 real terminals and writes this page, and a test repeats them and compares the screens. Ids, times and ports differ from run
 to run.
 
-The session begins with the package installed (see the [README](../README.md#install)).
+The package is already installed when the session begins (see the [README](../README.md#install)).
 `;
 
 /** Returns a recording's page: the text of each step, then its screen. */

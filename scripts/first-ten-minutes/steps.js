@@ -36,7 +36,7 @@ const STEPS = [
     type: 'temporal-media video --model cine-1 --prompt "a paper boat on a lake" --duration 4 --id boat --out out',
   },
   {
-    say: 'Run the same command again. It attaches and returns the first result.',
+    say: 'Run the same command again. It attaches to the first call and returns its result.',
     type: 'temporal-media video --model cine-1 --prompt "a paper boat on a lake" --duration 4 --id boat --out out',
   },
   {
@@ -80,7 +80,7 @@ const STEPS = [
   },
   { say: 'Beside each result is a JSON file that describes it.', type: 'ls out' },
   {
-    say: 'Ctrl-C in the first terminal stops everything. The next `dev` continues where it stopped.',
+    say: 'Ctrl-C in the first terminal stops everything. The next `dev` continues where this one stopped.',
     window: 'dev',
     press: 'C-c',
   },

@@ -38,13 +38,16 @@ const MEANING = {
   'temporal-postgres': 'With PostgreSQL persistence, the server CPU on this page grows by these factors.',
   upload: 'An image edit that uploads 300 MB and copies it into the store.',
   'wire-faults':
-    'Creates that the server received and accepted (paid for) under eight wire faults. The openai clients had a timeout of 2 s per attempt, and all others 20 s in total. This package ran with its defaults.',
+    'Creates that the server received and accepted (paid for) under eight wire faults. The openai client had a timeout of 2 s per attempt, and the AI SDK 20 s in total. This package ran with its defaults. `bench/results` also contains openai 6.49.0.',
   'worker-start': 'How long `createMediaWorker` takes until the server lists its pollers.',
 };
 
-/** Columns for comparing two runs, which the page leaves out. */
+/** Columns that the page leaves out: for comparing two runs, or said by another column. */
 const HIDDEN = [
   'load',
+  'openai 6.49.0, one reply hit',
+  'openai 6.49.0, every reply hit',
+  '… until it is created, ms',
   'database, MiB/h',
   'ms per poll, server + worker',
   'KiB of database per row',
@@ -60,19 +63,26 @@ const HIDDEN = [
   'runs',
 ];
 
-/** Formats the table without hidden columns. Rows that differ only in their name are merged. */
-function shownTable({ columns, rows }) {
-  const shown = columns.flatMap((column, at) => (HIDDEN.includes(column) ? [] : [at]));
-  const merged = new Map();
+/** Formats the table without hidden, empty and constant columns. Rows that differ only in their name are merged. */
+function shownTable({ columns, rows: all }) {
   // The median represents all rounds.
-  const isMedian = rows.some(([name]) => name === 'median');
-  for (const row of rows.filter(([name]) => !isMedian || !/^\d+$/.test(name))) {
+  const isMedian = all.some(([name]) => name === 'median');
+  const rows = all.filter(([name]) => !isMedian || !/^\d+$/.test(name));
+  const shown = columns.flatMap((column, at) => {
+    const isConstant = rows.every((row) => row[at] === rows[0][at]);
+    return HIDDEN.includes(column) || (isConstant && (rows.length > 1 || rows[0][at] === '')) ? [] : [at];
+  });
+  const merged = new Map();
+  for (const row of rows) {
     const [name, ...cells] = shown.map((at) => row[at]);
     const key = JSON.stringify(cells);
     const same = merged.get(key);
     merged.set(key, same === undefined ? [name, ...cells] : [`${same[0]}, ${name}`, ...cells]);
   }
-  return markdownTable([shown.map((at) => columns[at]), ...merged.values()]).join('\n');
+  const table = [shown.map((at) => columns[at]), ...merged.values()].map((cells) =>
+    cells.map((cell) => String(cell).replaceAll(' / ', ', ')),
+  );
+  return markdownTable(table).join('\n');
 }
 
 const goalText = ({ figure, value, unit, goal }) => `${figure} is ${value} ${unit} (goal ${goal})`;

@@ -1,6 +1,6 @@
 'use strict';
-// Writes docs/scale.md: what 10,000, 100,000 and a million videos a day cost, computed from what `npm run bench` measured
-// (bench/results). `--check` only compares.
+// Writes docs/scale.md: what 100,000 videos a day cost, computed from what `npm run bench` measured (bench/results).
+// `--check` only compares.
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');
@@ -17,7 +17,9 @@ const SECONDS = 120;
 const DAY = 86_400;
 /** How much busier the busiest hour is than the average. */
 const PEAK = 5;
-const DAYS = [10_000, 100_000, 1_000_000];
+/** Videos a day. Everything on the page is proportional to them. */
+const VIDEOS = 100_000;
+const PER_SECOND = VIDEOS / DAY;
 
 /** One poll tick, as test/budgets/events.test.ts asserts: a timer and an activity. */
 const EVENTS_OF_TICK = 11;
@@ -60,56 +62,28 @@ const number = (value, digits = 0) =>
 const significant = (value) =>
   Number(value.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 3 });
 
-function demand() {
-  return DAYS.map((videos) => {
-    const perSecond = videos / DAY;
-    return [
-      number(videos),
-      significant(perSecond),
-      significant(perSecond * PEAK),
-      number(Math.ceil(perSecond * SECONDS * PEAK)),
-      number(Math.ceil((perSecond * SECONDS * PEAK) / 4)),
-    ];
-  });
-}
+const busiest = (perVideo) => significant(PER_SECOND * PEAK * perVideo);
+const inFlight = Math.ceil(PER_SECOND * SECONDS * PEAK);
 
-function temporal({ single, campaign }) {
-  return DAYS.flatMap((videos) =>
-    [
-      ['singles', single],
-      ['campaigns', campaign],
-    ].map(([how, cost]) => {
-      const cores = (ms) => significant((videos / DAY) * PEAK * (ms / 1000));
-      return [
-        number(videos),
-        how,
-        significant(videos * cost.actions),
-        significant(videos * cost.events),
-        cores(cost.serverMs),
-        cores(cost.workerMs),
-        `${significant((videos * cost.databaseBytes) / 2 ** 30)} GiB`,
-      ];
-    }),
-  );
-}
+const temporal = ({ single, campaign }) =>
+  [
+    ['single videos', single],
+    ['campaign videos', campaign],
+  ].map(([how, cost]) => [
+    how,
+    significant(VIDEOS * cost.actions),
+    significant(VIDEOS * cost.events),
+    busiest(cost.serverMs / 1000),
+    busiest(cost.workerMs / 1000),
+    `${significant((VIDEOS * cost.databaseBytes) / 2 ** 30)} GiB`,
+  ]);
 
 function stores(hosts) {
   // Only runs that created videos in their window.
   const shared = hosts.filter((one) => one.hosts > 0 && one.createsPerSecond >= 1);
   if (shared.length === 0) return undefined;
   const most = (name) => Math.max(...shared.map((one) => one[name]));
-  const [requests, statements] = [most('bucketRequestsPerVideo'), most('statementsPerVideo')];
-  return {
-    requests,
-    statements,
-    rows: DAYS.map((videos) => [
-      number(videos),
-      significant(videos * requests),
-      significant((videos / DAY) * PEAK * requests),
-      significant(videos * statements),
-      significant((videos / DAY) * PEAK * statements),
-    ]),
-  };
+  return { requests: most('bucketRequestsPerVideo'), statements: most('statementsPerVideo') };
 }
 
 function page() {
@@ -124,13 +98,13 @@ This page shows what a day of videos costs, and which limit is reached first. \`
 [benchmarks](measured.md) on one machine with two cores and the embedded server. With PostgreSQL persistence the server needs 1.6 to 2.9
 times as much.
 
-Each video takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest hour has ${PEAK} times the average load; cores, rates and videos
-in flight are for that hour. Polls cause nearly all of the cost, so halving the video time or doubling the interval
-halves the cost.
+Each video takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest hour has ${PEAK} times the average load. Polls cause nearly
+all of the cost, so halving the video time or doubling the interval halves the cost.
 
 ## Demand
 
-${markdownTable([['videos a day', 'a second', 'a second, busiest', 'in flight, busiest', 'polls a second, busiest'], ...demand()]).join('\n')}
+${number(VIDEOS)} videos a day are ${significant(PER_SECOND)} creates a second on average. In the busiest hour, there are ${busiest(1)} creates and ${number(Math.ceil(inFlight / 4))} polls a second, and
+${number(inFlight)} videos are in flight. The totals below are for this demand and proportional to it; cores are for the busiest hour.
 
 ## Temporal and workers
 
@@ -140,8 +114,7 @@ ${ms(cost.campaign.serverMs)} ms of server time and ${ms(cost.campaign.workerMs)
 
 ${markdownTable([
   [
-    'videos a day',
-    'as',
+    `${number(VIDEOS)} a day`,
     'actions a day',
     'events a day',
     'server, cores',
@@ -163,12 +136,8 @@ ${
     ? ''
     : `
 With the journal in PostgreSQL and artifacts in a bucket, a campaign video takes up to ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} SQL
-statements (\`many-hosts\`, the maximum of its runs). The journal stores 6 records per video, about 6 KB, and the bucket stores your videos.
-
-${markdownTable([
-  ['videos a day', 'bucket requests a day', 'a second, busiest', 'statements a day', 'a second, busiest'],
-  ...bucket.rows,
-]).join('\n')}
+statements (\`many-hosts\`, the maximum of its runs). In the busiest hour, that is ${busiest(bucket.requests)} requests and ${busiest(bucket.statements)} statements a second. The
+journal stores 6 records per video, about 6 KB, and the bucket stores your videos.
 `
 }
 ## Which limit is reached first

@@ -42,6 +42,9 @@ ${table(
 /** Matches refused plans: nothing was sent, and the planning command says what to correct. */
 const OF_PLANS = /^(no_|manifest_|budget_|mixed_|unpriced_)/;
 
+/** Situations in which there is nothing to do for the workflow itself. */
+const QUIET = ['open', 'batch_open', 'batch_ended', 'completed'];
+
 /** Merges rows with the same advice. */
 function byAdvice(rows) {
   const types = new Map();
@@ -59,7 +62,9 @@ const TABLES = {
   ),
   situations: table(
     ['Situation', '`Safe to do` says'],
-    Object.values(SITUATIONS).map(([, means, now]) => [means, now]),
+    Object.entries(SITUATIONS)
+      .filter(([name]) => !QUIET.includes(name))
+      .map(([, [, means, now]]) => [means, now]),
   ),
   campaigns: table(
     ['Campaign', '`Safe to do` says'],

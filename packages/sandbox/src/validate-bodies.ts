@@ -217,8 +217,7 @@ function validateValues(given: JsonObject, model: SandboxImageModel): Violation[
 }
 
 /** The pattern of a local path (contract 2.4: never in JSON). JSON Schema patterns have no flag to ignore case. */
-export const localPath = '^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\\\/]|\\\\\\\\|~/|\\.{1,2}/|/(?!/))';
-const localPathPattern = new RegExp(localPath);
+export const localPath = /^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\/]|\\\\|~[/]|\.{1,2}[/]|[/](?![/]))/;
 
 /** Returns violations by values that look like a local path, except in the prompt and in the model's Base64. */
 export function validatePaths(body: JsonObject, model?: SandboxVideoModel): Violation[] {
@@ -228,7 +227,7 @@ export function validatePaths(body: JsonObject, model?: SandboxVideoModel): Viol
 
 /** Returns the dotted paths of fields with a local path. `skip` names top-level fields. */
 function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
-  if (typeof value === 'string') return localPathPattern.test(value) ? [at] : [];
+  if (typeof value === 'string') return localPath.test(value) ? [at] : [];
   if (Array.isArray(value)) return value.flatMap((inner) => localPathFields(inner, skip, at));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {

@@ -31,7 +31,7 @@ export function object(
 }
 
 /** A string that is not a local path. */
-const noLocalPath: JsonSchema = { type: 'string', not: { pattern: localPath } };
+const noLocalPath: JsonSchema = { type: 'string', not: { pattern: localPath.source } };
 
 const inside = [
   ref('NoLocalPath'),

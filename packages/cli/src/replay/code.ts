@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8';
 import { type ReplayCode } from '@temporal-media/replay';
 import { replayCode } from '@temporal-media/replay/internal/replay-histories';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { given } from 'temporal-media/internal/domain/json';
 import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;
@@ -29,7 +28,10 @@ export async function codeFor(options: {
   quietRuntime();
   const { workflowsPath, bundle: bundlePath } = options;
   try {
-    return await replayCode(given({ workflowsPath, bundlePath }));
+    return await replayCode({
+      ...(workflowsPath !== undefined && { workflowsPath }),
+      ...(bundlePath !== undefined && { bundlePath }),
+    });
   } catch (error) {
     if (workflowsPath === undefined && bundlePath === undefined) throw error;
     const option = workflowsPath === undefined ? '--bundle' : '--workflows-path';

@@ -200,7 +200,7 @@ inBrowser('the pages of a campaign of 1,000 rows, opened from disk', () => {
       expect(await page.locator(row).count()).toBe(1);
       // The words of the page itself are not what a row says.
       await page.fill('#search', 'What to do');
-      await says(/^No row (found|fits)$/);
+      await says(/^No (rows found|matching rows)$/);
       await page.fill('#search', '');
       await says(/of 1,000 shown/);
     });

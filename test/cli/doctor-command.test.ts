@@ -162,7 +162,7 @@ describe('temporal-media doctor', () => {
       'Models',
     ]);
     const settings = lines.findIndex((line) => line.startsWith('FAIL Settings'));
-    expect(lines[settings + 1]).toMatch(/^ {10,}Correct MEDIA_API_KEY/);
+    expect(lines[settings + 1]).toMatch(/^ {10,}Fix MEDIA_API_KEY/);
     expect(stdout).toContain('skip Service          Not checked: `settings` must pass first.');
     expect(stdout).toContain('3 of 13 checks failed (settings, namespace, models)');
     // The lines on stdout have said it, with the remedies.

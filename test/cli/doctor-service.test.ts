@@ -52,7 +52,7 @@ describe('temporal-media doctor and the service', () => {
   test('an address with a password is refused without being shown', async () => {
     const MEDIA_BASE_URL = 'https://user:s3cret-open-sesame@api.example.com/v1?signature=abcopen-sesame';
     const run = await runDoctor({ ...bench.workerEnv, MEDIA_BASE_URL });
-    expectFailure(run, 'settings', 'configuration', 78, /Correct MEDIA_BASE_URL/);
+    expectFailure(run, 'settings', 'configuration', 78, /Fix MEDIA_BASE_URL/);
     expect(run.text).not.toContain('open-sesame');
   });
 

@@ -51,27 +51,27 @@ describe('temporal-media doctor and one thing that is broken', () => {
     [
       'no key',
       async () => ({ MEDIA_API_KEY: '' }),
-      ...(['settings', 'configuration', 78, /Correct MEDIA_API_KEY where the worker runs/] as const),
+      ...(['settings', 'configuration', 78, /Fix MEDIA_API_KEY where the worker runs/] as const),
     ],
     [
       'a key file that cannot be read',
       async () => ({ MEDIA_API_KEY_FILE: path.join(bench.dir, 'no-such-key') }),
-      ...(['settings', 'configuration', 78, /Correct MEDIA_API_KEY_FILE/] as const),
+      ...(['settings', 'configuration', 78, /Fix MEDIA_API_KEY_FILE/] as const),
     ],
     [
       'a key without a base address',
       async () => ({ MEDIA_BASE_URL: '' }),
-      ...(['settings', 'configuration', 78, /Correct MEDIA_BASE_URL/] as const),
+      ...(['settings', 'configuration', 78, /Fix MEDIA_BASE_URL/] as const),
     ],
     [
       'a base address that is none',
       async () => ({ MEDIA_BASE_URL: 'api.example.com' }),
-      ...(['settings', 'configuration', 78, /Correct MEDIA_BASE_URL/] as const),
+      ...(['settings', 'configuration', 78, /Fix MEDIA_BASE_URL/] as const),
     ],
     [
       'a policy that is no JSON',
       async () => ({ MEDIA_CREATE_POLICY: 'resend' }),
-      ...(['settings', 'configuration', 78, /Correct MEDIA_CREATE_POLICY/] as const),
+      ...(['settings', 'configuration', 78, /Fix MEDIA_CREATE_POLICY/] as const),
     ],
     [
       'no file with the model configuration',

@@ -26,7 +26,7 @@ Run it with the same MEDIA_ARTIFACTS and MEDIA_JOURNAL as the workers. A file is
 DURATION, or if its hash appears in an open workflow of any type, a campaign that the server still stores, a schedule, the
 journal, or a file that is kept for one of these reasons. All other files are deleted, so save any results you need first.
 The command reads TEMPORAL_NAMESPACE and every namespace that the journal mentions. It cannot see references from other
-namespaces, another Temporal server or your own database: choose a duration longer than any of them needs a file.
+namespaces, another Temporal server or your own database: choose a duration that outlasts all of these.
 
 Example:
   $ temporal-media artifacts prune --older-than 90d --dry-run

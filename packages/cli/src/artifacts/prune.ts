@@ -12,7 +12,7 @@ import { readJournal, requireJournal, requireOnlyJournal, WorkflowTexts } from '
 /** Page size when listing names. */
 const LISTED = 1_000;
 /**
- * Page size when removing artifacts. Small, because an artifact that is stored again after it was listed would be
+ * Page size when removing artifacts. Small, because an artifact that is stored again between listing and removal is
  * removed anyway.
  */
 const REMOVED = 100;

@@ -31,7 +31,7 @@ export async function requireJournal(config: MediaConfig): Promise<CreateJournal
   throw new CliError(
     'journal_unusable',
     `There is no journal at ${shownLocation(config.journal)}. Without a journal, references to paid images are unknown. ${NOTHING_REMOVED}`,
-    { hint: 'Set MEDIA_JOURNAL (or --data-dir) to the value on the workers that use this artifact store.' },
+    { hint: "Set MEDIA_JOURNAL (or --data-dir) to the value that this artifact store's workers use." },
   );
 }
 
@@ -56,7 +56,7 @@ export async function requireOnlyJournal(
         'other_artifact_store',
         `Workers on task queue ${taskQueue} use a different artifact store than this command (MEDIA_ARTIFACTS). ${NOTHING_REMOVED}`,
         {
-          hint: 'Set MEDIA_ARTIFACTS (or --data-dir) to the value on the workers, or set MEDIA_TASK_QUEUE to the queue that uses this store.',
+          hint: "Set MEDIA_ARTIFACTS (or --data-dir) to the workers' value, or set MEDIA_TASK_QUEUE to the queue that uses this store.",
         },
       );
     }
@@ -65,7 +65,7 @@ export async function requireOnlyJournal(
         'journal_binding',
         `Task queue ${taskQueue} uses this artifact store with another journal, which this command cannot check for references. ${NOTHING_REMOVED}`,
         {
-          hint: "Set MEDIA_JOURNAL to the value on that queue's workers. An artifact store that several journals share cannot be pruned: give each journal a separate artifact store.",
+          hint: "Set MEDIA_JOURNAL to the value that the queue's workers use. An artifact store that several journals share cannot be pruned: give each journal a separate artifact store.",
         },
       );
     }

@@ -99,9 +99,9 @@ const RUN_HELP = `
 Every row is validated before anything is sent, and problems are reported with their line number in the manifest. A row is
 identified by its id column, or by its content if it has no id, never by its line number. Rows can reference local files
 below the manifest's folder (file:PATH); these are sent through the artifact store.
-The estimate assumes one attempt per row. A row may be retried after capacity failures, and every attempt may be charged.
+The estimate assumes one attempt per row. A row can be retried after capacity failures, and every attempt may be charged.
 The maximum cost with retries is shown next to the estimate, and --budget limits it. With --max-spend, a start that may
-cost more prompts for confirmation; without a terminal, the command exits with code 6.
+cost more must be confirmed; without a terminal, the command exits with code 6.
 
 Examples:
   $ temporal-media campaign run films.csv --limit 10 --id spring --out spring

@@ -81,7 +81,8 @@ export interface PlanHere {
 }
 
 /**
- * Plans a campaign. Without known models, only the form of each row is validated. @throws CliError `models_unavailable`
+ * Plans a campaign. Without known models, only the format of each row is validated. @throws CliError
+ * `models_unavailable`
  */
 export async function planHere(
   report: Report,
@@ -155,7 +156,7 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   return lines;
 }
 
-/** Describes the possible cost of retries. Null when nothing can be retried, so only the estimate applies. */
+/** Describes what retries may cost. Null when nothing can be retried, so only the estimate applies. */
 function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,

@@ -59,7 +59,7 @@ export function withConsentOptions(command: Command): Command {
   return command
     .option(
       '--max-spend <amount>',
-      'confirm before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
+      'require confirmation for a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
     )
     .option('-y, --yes', 'accept a cost that is above --max-spend or unknown');
 }

@@ -18,7 +18,7 @@ import {
 } from './variables';
 
 /**
- * Prints every value in effect, including broken ones.
+ * Prints every value in effect, including invalid ones.
  * @throws CliError `configuration`, after printing all values, if any is invalid
  */
 export async function showConfig(context: CommandContext, options: CommonOptions): Promise<void> {
@@ -38,7 +38,7 @@ export async function showConfig(context: CommandContext, options: CommonOptions
   }
   const names = broken.map(({ name }) => name).join(', ');
   throw new CliError('configuration', `These settings are invalid: ${names}.`, {
-    hint: 'Correct each value where it is set. The list above shows what is wrong with it.',
+    hint: 'Fix each value where it is set. The list above shows what is wrong.',
     data: { values },
   });
 }
@@ -150,7 +150,7 @@ function mayHoldSecret(name: string, value: string): boolean {
 /** Connection settings that commands ignore when they connect to the `dev` server. */
 const CONNECTION = /^TEMPORAL_(API_KEY|TLS|CODEC_|GRPC_META_)/;
 
-/** Returns the variable under which a broken profile is reported. */
+/** Returns the name of the variable to report for a broken profile. */
 function problemOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_PROFILE'] ? 'TEMPORAL_PROFILE' : 'TEMPORAL_CONFIG_FILE';
 }

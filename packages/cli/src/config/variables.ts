@@ -7,7 +7,7 @@ import { DEFAULT_CONNECTIONS, readConfig } from 'temporal-media/internal/setting
 import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { spendLimitOf } from '../shared/confirm';
 
-/** How to show a value: unchanged, as a URL or path without secrets, as a list of locations, or never. */
+/** How to show a value: unchanged, as a URL or path without secrets, as a list of locations, or not at all. */
 type Shown = 'plain' | 'location' | 'locations' | 'never';
 
 export interface MediaVariable {
@@ -55,7 +55,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
 ];
 
-/** Returns why a MEDIA_* variable's value is invalid, or undefined if it is valid. Does not use the network. */
+/** Returns the reason a MEDIA_* variable's value is invalid, or undefined if it is valid. Does not use the network. */
 export function valueProblem(name: string, value: string): string | undefined {
   try {
     validate(name, value);
@@ -70,7 +70,7 @@ function validate(name: string, value: string): void {
   if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
   if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
   if (name === 'MEDIA_ACCOUNTS') readAccountsFile(value);
-  // Validates only the form of the location, without opening it.
+  // Validates only the syntax of the location, without opening it.
   if (name === 'MEDIA_MODELS') createModelSource({ location: value });
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
 }
@@ -92,7 +92,10 @@ export interface ConfigValue {
   readonly problem?: string;
   /** A note for the reader, such as why the value is not used. */
   readonly note?: string;
-  /** Set for a variable that the package does not read. Its value may be a misnamed secret and is never shown. */
+  /**
+   * Set for a variable that the package does not read. It is never shown, because it may be a secret with a misspelled
+   * name.
+   */
   readonly unknown?: true;
   /** A similar known name. */
   readonly nearest?: string | null;

@@ -40,7 +40,10 @@ export interface RunningDev {
   killWorker(): void;
 }
 
-/** Whether a person can fix the error while the server and the sandbox run: the queue's journal or store is missing. */
+/**
+ * Whether a person can fix the error while the server and the sandbox keep running: the queue's journal or store is
+ * missing.
+ */
 const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 

@@ -112,7 +112,7 @@ export const settings: DoctorCheck = {
     if (problems.length > 0) {
       const variables = problems.map(({ variable }) => variable).join(' and ');
       const message = problems.map(({ message: text }) => text).join(' ');
-      return failedCheck('configuration', message, `Correct ${variables} where the worker runs.`);
+      return failedCheck('configuration', message, `Fix ${variables} where the worker runs.`);
     }
     const [first] = accounts;
     if (!workerSide || first === undefined)
@@ -131,7 +131,7 @@ function keySource(env: NodeJS.ProcessEnv): string {
 
 const REMEDY = 'Set MEDIA_ARTIFACTS (default: the folder artifacts in MEDIA_DATA_DIR) to a writable folder.';
 
-const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or fix the store.';
+const OTHER_STORE = 'Fix MEDIA_ARTIFACTS or the store.';
 
 /** Whether a worker on this machine can store results, or commands on this machine can read them. */
 export const artifacts: DoctorCheck = {
@@ -182,7 +182,7 @@ async function clientFinding(store: ArtifactStore, state: FolderState): Promise<
   if (state !== 'there')
     return warning(
       'There is no artifact store here. Videos can be created, but this machine cannot save their files.',
-      'If both machines can reach the same store, set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker.',
+      "If both machines can reach the same store, set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the worker's value.",
     );
   if (store.kind === 'file') return ok('exists; the worker must use the same store');
   try {
@@ -230,7 +230,7 @@ export const journal: DoctorCheck = {
       if (error instanceof ConfigurationError) return failedCheck('configuration', error.message);
       const words = wordsOfStore(error);
       if (words !== undefined)
-        return failedCheck('journal_unusable', words, 'Correct MEDIA_JOURNAL or fix the store.');
+        return failedCheck('journal_unusable', words, 'Fix MEDIA_JOURNAL or the store.');
       return failedCheck('journal_unusable', `The journal is not writable (${systemCode(error)}).`);
     }
   },

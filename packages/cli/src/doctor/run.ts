@@ -136,8 +136,8 @@ export const CHECKS: readonly DoctorCheck[] = [
   artifacts,
   journal,
   binding,
-  // This check is late in the list, because most earlier failures also keep a worker from starting, and they explain
-  // why.
+  // This check is late in the list, because most failures that earlier checks report also keep a worker from starting,
+  // and those checks explain why.
   workers,
   waiting,
 ];

@@ -275,7 +275,7 @@ function usable(address: string): URL | undefined {
   }
 }
 
-/** Returns why the proxy does not accept a connection, or undefined if it does. Sends nothing to the proxy. */
+/** Returns the reason the proxy does not accept a connection, or undefined if it does. Sends nothing to the proxy. */
 async function connectionProblem(url: URL): Promise<string | undefined> {
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   return new Promise((resolve) => {

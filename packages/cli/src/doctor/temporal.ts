@@ -302,7 +302,7 @@ export function checkBinding(
   const difference = differenceOf(queueBinding, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
-      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR to the value on the other workers, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If you cannot, `temporal-media worker --rebind` accepts the loss of its content.';
+      "Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR to the other workers' value, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If you cannot, `temporal-media worker --rebind` accepts the loss of its content.";
     return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
   }
   if (difference !== undefined) return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`);

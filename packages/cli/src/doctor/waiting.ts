@@ -64,7 +64,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // The workflow has ended, its worker is busy, or its answer is unreadable here. None of this explains why others
+    // The workflow has ended, its worker is busy, or its answer cannot be read here. None of this explains why others
     // wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
@@ -96,7 +96,7 @@ export function checkWaits(
 ): Finding {
   if (waits.length === 0 && silent > 0)
     return warning(
-      `${silent} of the ${asked} newest running calls and campaigns did not respond or are unreadable here (payload codec or external storage), so it is unknown whether they are waiting. The others are not waiting.`,
+      `${silent} of the ${asked} newest running calls and campaigns did not respond or cannot be read here (payload codec or external storage), so it is unknown whether they are waiting. The others are not waiting.`,
       CHECK_AGAIN_LATER,
     );
   if (waits.length === 0)

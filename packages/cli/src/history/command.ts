@@ -19,7 +19,7 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
       )
       .option('--keep <fields>', KEEP_HELP)
       .option('--label <name>', LABEL_HELP)
-      .option('--keep-encrypted', 'keep payloads as encoded by the codec (default: decode them)')
+      .option('--keep-encrypted', 'leave payloads codec-encoded (default: decode them)')
       .option(
         '--workflows-path <file>',
         'your workflows; a redacted history keeps words that occur in their code',

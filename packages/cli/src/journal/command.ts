@@ -51,7 +51,7 @@ Example:
 
 const MIGRATE_HELP = `
 MEDIA_JOURNAL must have the same value as on the worker: postgres://USER@HOST:PORT/DATABASE, with ?schema=NAME if the schema
-is not the first in the search path. Pass the password in PGPASSWORD or in the file that PGPASSFILE names. This command's
+is not the first in the search path. Pass the password in PGPASSWORD or in the file PGPASSFILE points to. This command's
 user must be allowed to create tables; the worker's user needs SELECT, INSERT, UPDATE and DELETE. It is safe to repeat.
 
 Example:

@@ -15,7 +15,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--all-open', 'replay all open workflows in the namespace, for example before a deployment')
       .option(
         '--golden <dir>',
-        'golden histories from `history record`; all must be present, be unchanged and replay',
+        'golden histories from `history record`; all must be present, unchanged and replayable',
       )
       .option('--workflows-path <file>', "your workflows, to bundle with this package's workflows")
       .option('--bundle <file>', 'your workflows as a prebuilt bundle')

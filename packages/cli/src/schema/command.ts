@@ -47,14 +47,17 @@ export const SCHEMA_NAMES = {
   event: 'a line that -o jsonl prints on stdout',
   'generate-video-input': 'the input of the generateVideo workflow',
   'await-video-input': 'the input of the awaitVideo workflow',
-  'video-outcome': 'the outcome of a video: the result of its workflow, `data` of video and resume',
+  'video-outcome':
+    'the outcome of a video: the result of its workflow (the `data` field of `video` and `resume`)',
   'generate-image-input': 'the input of the generateImage workflow',
   'edit-image-input': 'the input of the editImage workflow',
-  'image-outcome': 'the outcome of an image call: the result of its workflow, `data` of image and edit',
+  'image-outcome':
+    'the outcome of an image call: the result of its workflow (the `data` field of `image` and `edit`)',
   'left-running':
-    'a call that is still running after --wait-for: `data` with exit code 75 and no outcome yet',
-  'video-state': 'the state of a running video: the video_state query, `state` of an event',
-  waits: 'paid calls that are waiting to be sent, and why: the waits query',
+    'a call that is still running after --wait-for (the `data` field, with exit code 75 and no outcome)',
+  'video-state':
+    'the state of a running video: the answer to the video_state query (the `state` field of an event)',
+  waits: 'paid calls that are waiting to be sent, and why: the answer to the waits query',
   'video-adopt': "the argument of a video workflow's adopt Update",
   'video-declare-lost': "the argument of a video workflow's declareLost Update",
   'video-resubmit': "the argument of a video workflow's resubmit Update",
@@ -66,9 +69,12 @@ export const SCHEMA_NAMES = {
   'found-video-task': 'the result of the findVideoTask workflow',
   'artifact-store': 'the result of the artifactStore workflow',
   'run-campaign-input': 'the input of the runCampaign workflow',
-  'campaign-estimate': 'the plan of a manifest and its cost: `data` of campaign run --dry-run',
-  'campaign-state': 'the state of a running campaign: the campaign_state query, `state` of an event',
-  'campaign-result': 'the outcome of a campaign: the result of its workflow, `data` of campaign run',
+  'campaign-estimate':
+    'the plan for a manifest, with its cost (the `data` field of `campaign run --dry-run`)',
+  'campaign-state':
+    'the state of a running campaign: the answer to the campaign_state query (the `state` field of an event)',
+  'campaign-result':
+    'the outcome of a campaign: the result of its workflow (the `data` field of `campaign run`)',
   'campaign-row': "a line of results.jsonl in a campaign's report",
   'campaign-set-concurrency': "the argument of a campaign's setConcurrency Update",
   'campaign-raise-budget': "the argument of a campaign's raiseBudget Update",
@@ -78,9 +84,10 @@ export const SCHEMA_NAMES = {
   'campaign-update-result': "the result of a campaign's Updates",
   sidecar: 'the JSON file beside a video',
   'image-sidecar': 'the JSON file beside images',
-  timeline: 'what happened in a workflow: `timeline` of a target of replay',
-  whatif: 'a history and its run against the sandbox: `data` of replay --whatif',
-  faults: 'a fault file of the sandbox (--faults)',
+  timeline: 'what happened in a workflow (the `timeline` field of a `replay` target)',
+  whatif:
+    'a history and the result of running it against the sandbox (the `data` field of `replay --whatif`)',
+  faults: 'a fault file for the sandbox (--faults)',
 } as const;
 
 /** Each document's type. The build generates JSON Schemas from these types (`scripts/json-schemas.js`, ADR 21). */

@@ -27,7 +27,7 @@ const MAX_REPLY = 64 * 1024 * 1024;
 /** Maximum number of characters to show of an error's reason. */
 const MAX_REASON = 200;
 
-/** Payloads in protobuf's JSON form, with bytes as base64. */
+/** Payloads in protobuf's JSON format, with bytes as base64. */
 const Reply = z.object({
   payloads: z.array(
     z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
@@ -78,8 +78,8 @@ class RemoteCodec implements PayloadCodec {
   }
 
   /**
-   * Returns why the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy or a
-   * login.
+   * Returns the reason the server rejected these payloads, such as a missing key. Empty for an HTML page from a proxy
+   * or a login.
    */
   #reason({ status, headers, body }: CollectedReply): string {
     if (status !== 400 || !String(headers['content-type']).startsWith('text/plain')) return '';
@@ -157,7 +157,7 @@ function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
     throwBug(error);
     const message = 'HTTPS_PROXY or HTTP_PROXY is not a valid URL.';
     throw new CliError('configuration', message, {
-      hint: 'Correct it, or add the codec server to NO_PROXY.',
+      hint: 'Fix it, or add the codec server to NO_PROXY.',
     });
   }
 }

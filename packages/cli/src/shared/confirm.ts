@@ -28,7 +28,7 @@ export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv)
 interface SpendQuestion {
   /** The maximum cost without a confirmation. Without a currency, it is in the price rule's. */
   readonly limit: Amount;
-  /** Null means unknown, which also needs a confirmation. */
+  /** Null means unknown, which also requires confirmation. */
   readonly estimate: Money | null;
   /** Whether the estimate is the maximum cost including retries. @default false */
   readonly upTo?: boolean;
@@ -38,7 +38,7 @@ interface SpendQuestion {
   readonly unknownBecause?: string;
 }
 
-/** Returns why a call needs a confirmation, or undefined if it does not. */
+/** Returns the reason a call needs confirmation, or undefined if it does not. */
 export function whyNot({
   limit,
   estimate,
@@ -60,8 +60,8 @@ export function whyNot({
 }
 
 /**
- * Does nothing if the estimate is within the limit. If not, asks for confirmation at the terminal, or fails if there is
- * no terminal. @throws CliError `spend_not_confirmed`, before anything was started
+ * Does nothing if the estimate is within the limit. Otherwise, requests confirmation at the terminal, or fails if there
+ * is no terminal. @throws CliError `spend_not_confirmed`, before anything was started
  */
 export async function confirmSpend(
   report: Report,

@@ -130,7 +130,7 @@ async function namedByEnvironment(env: NodeJS.ProcessEnv): ReturnType<typeof add
     return await addressSource(env);
   } catch (error) {
     throw new CliError('configuration', error instanceof Error ? error.message : String(error), {
-      hint: 'Correct TEMPORAL_PROFILE and its configuration file, or set TEMPORAL_ADDRESS.',
+      hint: 'Fix TEMPORAL_PROFILE or its configuration file, or set TEMPORAL_ADDRESS.',
     });
   }
 }

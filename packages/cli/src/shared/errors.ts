@@ -75,7 +75,7 @@ export function failureOf(error: unknown): Failure {
 function cliErrorOf(error: unknown): CliError {
   if (error instanceof CommanderError) return new CliError('usage', usageText(error));
   if (error instanceof ConfigurationError) {
-    return new CliError('configuration', error.message, { hint: `Correct ${error.variable}.` });
+    return new CliError('configuration', error.message, { hint: `Fix ${error.variable}.` });
   }
   if (!(error instanceof Error)) return new CliError('unexpected', withoutSecrets(String(error)));
   return (

@@ -170,7 +170,7 @@ export const COMMAND_ERRORS = {
     '`worker --rebind` was not confirmed. Nothing was changed.',
     'Read the list, make sure that no worker still uses the former journal, then confirm at the terminal or with --yes.',
   ],
-  bad_input: [EXIT.badInput, 'A file or an argument is invalid.', 'Correct it and try again.'],
+  bad_input: [EXIT.badInput, 'A file or an argument is invalid.', 'Fix it and try again.'],
   history_unusable: [
     EXIT.badInput,
     "A file is not a workflow's complete history.",
@@ -230,7 +230,7 @@ export const COMMAND_ERRORS = {
   no_worker: [
     EXIT.unreachable,
     'No worker is polling the task queue.',
-    'Start one with `temporal-media worker` or `temporal-media dev`, or correct MEDIA_TASK_QUEUE.',
+    'Start one with `temporal-media worker` or `temporal-media dev`, or fix MEDIA_TASK_QUEUE.',
   ],
   cannot_write: [
     EXIT.cannotWrite,
@@ -245,7 +245,7 @@ export const COMMAND_ERRORS = {
   'artifacts/not_found': [
     EXIT.cannotWrite,
     "This command's artifact store does not contain the result.",
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker, then repeat the same id. Nothing is bought again.',
+    "Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the worker's value, then repeat the same id. Nothing is bought again.",
   ],
   'artifacts/hash_mismatch': [
     EXIT.cannotWrite,
@@ -275,7 +275,7 @@ export const COMMAND_ERRORS = {
   service_credentials: [
     EXIT.credentials,
     'The service rejected the key.',
-    'On the worker, correct MEDIA_API_KEY or the file that MEDIA_API_KEY_FILE names.',
+    'On the worker, fix MEDIA_API_KEY or the file MEDIA_API_KEY_FILE points to.',
   ],
   temporal_credentials: [
     EXIT.credentials,
@@ -285,7 +285,7 @@ export const COMMAND_ERRORS = {
   configuration: [
     EXIT.configuration,
     'A variable or a configuration file has an invalid value.',
-    'Correct the named variable. `temporal-media config show` lists all variables and where they come from.',
+    'Fix the named variable. `temporal-media config show` lists all variables and where they come from.',
   ],
   dev_running: [
     EXIT.configuration,
@@ -300,7 +300,7 @@ export const COMMAND_ERRORS = {
   other_artifact_store: [
     EXIT.configuration,
     "The task queue's worker has a different artifact store than the command. Nothing was started.",
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the value on the worker, or set MEDIA_TASK_QUEUE to the queue of a worker with this store. With --detach, a request without files starts anyway.',
+    "Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS to the worker's value, or set MEDIA_TASK_QUEUE to the queue of a worker with this store. With --detach, a request without files starts anyway.",
   ],
   namespace_not_found: [
     EXIT.configuration,
@@ -330,7 +330,7 @@ export const COMMAND_ERRORS = {
   proxy: [
     EXIT.configuration,
     'The configured proxy cannot be used.',
-    'Correct HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY.',
+    'Fix HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY.',
   ],
   optional_peer_missing: [
     EXIT.configuration,

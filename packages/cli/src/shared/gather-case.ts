@@ -32,7 +32,7 @@ import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 /** The sources that a case is gathered from. */
 export interface CaseSource {
   readonly client: Client;
-  /** Queue whose workers are queried if no workflow names another one. */
+  /** Queue whose workers are queried unless a workflow specifies another one. */
   readonly taskQueue: string;
   /** This machine's journal. @default only the workers' journal */
   readonly journal?: CreateJournal | undefined;
@@ -49,7 +49,7 @@ export interface GatheredCase extends CaseFacts {
   readonly notes: readonly string[];
 }
 
-/** The result of the search. `unread` counts histories that may name the id but are unreadable here. */
+/** The result of the search. `unread` counts histories that may contain the id but cannot be read here. */
 export type Gathered = GatheredCase | { readonly unread: number };
 
 const QUERY_MS = 6_000;

@@ -47,7 +47,7 @@ export function withSpendOptions(command: Command): Command {
     .option('--dry-run', 'show the request and the estimate without sending anything; needs no server')
     .option(
       '--max-spend <amount>',
-      'confirm before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
+      'require confirmation for a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
     )
     .option('-y, --yes', 'accept a cost that is above --max-spend or unknown')
     .option(
@@ -80,7 +80,7 @@ export function withDecisionOptions(command: Command): Command {
 /** Help text about money, for every paid command. */
 export const SPEND_HELP = `
 Estimates come from the model configuration's price rules (see \`temporal-media models\`). Without a rule, the estimate is
-unknown, never 0. With --max-spend, a start whose estimate is higher or unknown prompts for confirmation, even for an id
+unknown, never 0. With --max-spend, a start whose estimate is higher or unknown must be confirmed, even for an id
 that was already bought. Without a terminal, the command exits with code 6.
 While the same request is unconfirmed under another id, nothing is sent (exit code 7). Settle that call first
 (\`temporal-media unconfirmed\`), or pass --again. If the service rejected a request, you can send it again under the same id

@@ -71,7 +71,7 @@ export interface HistorySearch {
   readonly found: ExecutionIds | undefined;
   /** Number of executions searched. */
   readonly searched: number;
-  /** Number of executions with payloads that are unreadable here. The task may belong to one of them. */
+  /** Number of executions with payloads that cannot be read here. The task may belong to one of them. */
   readonly unread: number;
 }
 
@@ -129,7 +129,9 @@ async function listed(client: Client, query: string): Promise<readonly Execution
   return found;
 }
 
-/** Whether an execution names the task. Undefined if its payloads are unreadable here (codec or external storage). */
+/**
+ * Whether an execution mentions the task. Undefined if its payloads cannot be read here (codec or external storage).
+ */
 async function holdsTask(
   client: Client,
   execution: ExecutionIds,

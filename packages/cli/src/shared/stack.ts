@@ -36,8 +36,8 @@ interface StackOptions {
 const WORKER_GRACE_MS = 20_000;
 
 /**
- * Starts a server, a sandbox and a worker, each in its own process. `close` stops them in the opposite order, and so
- * does a failed start. Workers come first, because a worker finishes its creates before it exits.
+ * Starts a server, a sandbox and a worker, each in its own process. `close` and a failed start stop them in reverse
+ * order. Workers come first, because a worker finishes its creates before it exits.
  */
 export async function startStack({ env, dataDir, ...options }: StackOptions) {
   const undo: (() => Promise<unknown>)[] = [];

@@ -39,7 +39,7 @@ export async function videoStatus(
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',
-    `Cannot determine whether ${id} exists, because the payloads of ${found.unread} of the newest video workflows are unreadable here.`,
+    `Cannot determine whether ${id} exists, because the payloads of ${found.unread} of the newest video workflows cannot be read here.`,
   );
 }
 

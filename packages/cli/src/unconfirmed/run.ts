@@ -44,7 +44,7 @@ interface Decision {
   readonly taskId?: string;
   readonly by: string | undefined;
   readonly reason: string;
-  /** Whether a resubmission's possible cost is confirmed. */
+  /** Whether a person has accepted what a resubmission may cost. */
   readonly yes: boolean;
 }
 
@@ -136,7 +136,7 @@ export interface OpenCall {
 }
 
 /**
- * Returns the commands that settle such a call, each with its possible cost. The command that bought it is listed,
+ * Returns the commands that settle such a call, each with what it may cost. The command that bought it is listed,
  * first, only if it is known to fetch without sending. Otherwise, running it again may pay twice.
  */
 export function decisionLines(call: OpenCall): string[] {

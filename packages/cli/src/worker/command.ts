@@ -225,7 +225,7 @@ function refuseUnusable(config: MediaConfig): void {
 }
 
 /**
- * All accounts' current and earlier keys. A key that was replaced, or that is currently unreadable, may still be valid.
+ * All accounts' current and earlier keys. A key that was replaced or cannot be read right now may still be valid.
  */
 class SeenKeys {
   private readonly all = new Set<string>();

@@ -27,9 +27,9 @@ describe('what an S3 error says to do', () => {
   it.each([
     ['QuotaExceeded', 507, 'no_space', /bucket's quota/],
     ['AccessDenied', 403, 'not_writable', /permissions for the bucket/],
-    ['InvalidRequest', 400, 'not_writable', /^Correct the address/],
-    ['MethodNotAllowed', 405, 'not_writable', /^Correct the address/],
-    ['PermanentRedirect', 301, 'not_writable', /^Correct the address/],
+    ['InvalidRequest', 400, 'not_writable', /^Fix the address/],
+    ['MethodNotAllowed', 405, 'not_writable', /^Fix the address/],
+    ['PermanentRedirect', 301, 'not_writable', /^Fix the address/],
     ['SlowDown', 503, 'storage', /bucket's service/],
   ])(
     'of artifacts, with %s: what to do with a bucket, and nothing about disks',

@@ -344,10 +344,10 @@ describeWithS3()('artifacts in a bucket', () => {
     }
     expect(messages).toMatchInlineSnapshot(`
 [
-  "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
-  "list: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
-  "check: ArtifactError not_writable: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
-  "identity: ArtifactError not_writable: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
+  "list: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
+  "check: ArtifactError not_writable: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
+  "identity: ArtifactError not_writable: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
   "has: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
   "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
   "read: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",

@@ -302,9 +302,9 @@ describeWithS3()('records in a bucket', () => {
       }
       expect(messages).toMatchInlineSnapshot(`
 [
-  "S3Error: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
-  "S3Error: The bucket's records could not be listed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
-  "S3Error: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or correct its address.",
+  "S3Error: The bucket did not store a record (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
+  "S3Error: The bucket's records could not be listed (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
+  "S3Error: A record could not be read from the bucket (HTTP 404 NoSuchBucket). The bucket does not exist in this service. Create it, or fix its address.",
   "S3Error: The bucket did not store a record (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
   "S3Error: The bucket's records could not be listed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
   "S3Error: A record could not be read from the bucket (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",

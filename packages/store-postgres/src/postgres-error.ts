@@ -55,10 +55,10 @@ const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | '
   '25006': READ_ONLY,
   '28': {
     ...REFUSED,
-    text: "The PostgreSQL server rejected the login. Correct the user and password (in MEDIA_JOURNAL, PGPASSWORD or PGPASSFILE), or the server's pg_hba.conf.",
+    text: "The PostgreSQL server rejected the login. Fix the user and password (in MEDIA_JOURNAL, PGPASSWORD or PGPASSFILE), or the server's pg_hba.conf.",
   },
-  '3D': { ...REFUSED, text: 'The PostgreSQL server does not have the database that MEDIA_JOURNAL names.' },
-  '3F': { ...REFUSED, text: 'The PostgreSQL database does not have the schema that MEDIA_JOURNAL names.' },
+  '3D': { ...REFUSED, text: 'The database in MEDIA_JOURNAL does not exist on the PostgreSQL server.' },
+  '3F': { ...REFUSED, text: 'The schema in MEDIA_JOURNAL does not exist in the PostgreSQL database.' },
   '40001': { ...LATER, text: 'The PostgreSQL server could not serialize a statement.' },
   '40P01': { ...LATER, text: 'The PostgreSQL server rolled back a statement to end a deadlock.' },
   '42': { ...REFUSED, text: "The PostgreSQL server rejected one of the journal's statements." },
@@ -86,7 +86,7 @@ export function connectFailure(error: unknown): StatementFailure {
   const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
   if (named !== undefined) return { ...named, ...(code && { code }), maybeWritten: false };
   if ((error as { syscall?: unknown }).syscall === 'open') {
-    const text = 'A file that MEDIA_JOURNAL names (sslrootcert, sslcert, sslkey) cannot be read.';
+    const text = 'A file MEDIA_JOURNAL points to (sslrootcert, sslcert, sslkey) cannot be read.';
     return { ...REFUSED, ...(code && { code }), text };
   }
   const why = error instanceof Error ? OWN_WORDS.exec(error.message)?.[0] : undefined;

@@ -210,7 +210,7 @@ function placeQuery(table: string): string {
 
 function problemOf(place: Place): string | undefined {
   if (place.fsync !== 'on')
-    return 'The PostgreSQL server runs with fsync = off: a power failure would lose records of paid calls. Set fsync = on.';
+    return 'The PostgreSQL server is running with fsync = off: a power failure would lose records of paid calls. Set fsync = on.';
   if (place.readOnly !== 'off')
     return 'The PostgreSQL database is read-only for this user (default_transaction_read_only). The journal needs write access.';
   if (place.encoding !== 'UTF8')

@@ -46,6 +46,6 @@ export function parseS3Address(address: string): S3Address {
       "A bucket prefix must consist of names separated by single slashes, with only letters, digits and - _ . ! * ' ( ) =.",
     );
   if (prefix.length > LONGEST_PREFIX)
-    throw new S3AddressError(`A bucket prefix can have at most ${LONGEST_PREFIX} characters.`);
+    throw new S3AddressError(`A bucket prefix can be at most ${LONGEST_PREFIX} characters long.`);
   return { bucket, prefix };
 }

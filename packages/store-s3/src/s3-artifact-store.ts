@@ -209,8 +209,8 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Also rejects if the service ignores conditional puts (`If-None-Match: *`), because two workers could then take one
-   * store for two. Leaves nothing in the bucket.
+   * Also rejects if the service ignores conditional puts (`If-None-Match: *`), because two workers could then mistake
+   * one store for two. Leaves nothing in the bucket.
    */
   async checkWritable(): Promise<void> {
     await this.#parts.checkWritable();

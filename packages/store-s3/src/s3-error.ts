@@ -74,7 +74,7 @@ function remedyOf({ status, code }: S3Failure): string {
   if (code === 'ExpiredToken') return ' The AWS credentials have expired. Renew them.';
   if (code === 'RequestTimeTooSkewed') return " This machine's clock is wrong. Synchronize it.";
   if (code === 'NoSuchBucket')
-    return ' The bucket does not exist in this service. Create it, or correct its address.';
+    return ' The bucket does not exist in this service. Create it, or fix its address.';
   if (status === 301 || code === 'AuthorizationHeaderMalformed')
     return ' The bucket may be in another region. Set AWS_REGION to its region.';
   if (code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch')
@@ -104,12 +104,12 @@ export function storeError(error: unknown): ArtifactError {
 const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
   no_space: "Raise the bucket's quota, or remove old results with `temporal-media artifacts prune`.",
   not_writable:
-    'Correct the address in MEDIA_ARTIFACTS, the AWS credentials, or their permissions for the bucket.',
+    'Fix the address in MEDIA_ARTIFACTS, the AWS credentials, or their permissions for the bucket.',
   storage:
     "Try again. If the error persists, check the bucket's service, MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.",
 };
 
-/** Refusals that recur until an operator corrects the settings. */
+/** Refusals that recur until an operator fixes the settings. */
 const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 

@@ -65,7 +65,7 @@ const ENUMS: { readonly [field: string]: string } = {
   timeoutType: 'TIMEOUT_TYPE',
 };
 
-/** Adds enum prefixes and, if `times` is set, converts times and durations to protobuf form. */
+/** Adds enum prefixes and, if `times` is set, converts times and durations to their protobuf form. */
 function normalised(value: unknown, field: string, times: boolean): unknown {
   if (typeof value === 'string') {
     const prefix = Object.hasOwn(ENUMS, field) ? ENUMS[field] : undefined;

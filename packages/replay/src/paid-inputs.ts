@@ -104,7 +104,7 @@ function differing(given: unknown, recorded: unknown, path: string): readonly st
   return JSON.stringify(given) === JSON.stringify(recorded) ? [] : [path];
 }
 
-/** The form that `history export --redact` writes. */
+/** The format that `history export --redact` writes. */
 const REDACTED = /redacted-\d/;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

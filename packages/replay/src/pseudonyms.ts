@@ -10,7 +10,7 @@ const PLAIN = [
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
-/** Digests and UUIDs, whose form the code may check. */
+/** Digests and UUIDs, whose format the code may check. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -89,7 +89,7 @@ export class Pseudonyms {
     return made;
   }
 
-  /** Makes a replacement. Keeps the forms that the code may parse. */
+  /** Makes a replacement. Keeps formats that the code may parse. */
   #make(text: string, name: string): string {
     if (text.startsWith('artifact:sha256/'))
       return text.replace(DIGEST, (digest) => this.hidden(digest)).slice(0, 'artifact:sha256/'.length + 64);
@@ -122,7 +122,7 @@ export class Pseudonyms {
 /** Returns quoted strings, function and field names, and parts of templates. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
-  // An apostrophe in a comment pairs with the quote of the literal after it, so comments are also left out.
+  // An apostrophe in a comment would pair with the quote of the next literal, so comments are left out too.
   for (const source of [code, code.replace(/\/\*[^]*?(?:\*\/|(?![^]))|^[ \t]*\/\/.*$/gm, '')])
     for (const [, , text] of source.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');
   for (const [, name] of code.matchAll(/\.([A-Za-z_$][\w$]{0,60})/g)) literals.add(name ?? '');

@@ -15,10 +15,10 @@ import { type LoadedRun } from './loaded-history';
 import { Pseudonyms } from './pseudonyms';
 import { versionIn } from './verdict';
 
-/** Form of the ids that the SDK assigns in command order. */
+/** Format of the ids that the SDK assigns in command order. */
 const COUNTED = /^\d{1,6}$/;
 /**
- * Fields that keep their text if it has the form that the server or the SDK generates. Text in any other form was
+ * Fields that keep their text if it has the format that the server or the SDK generates. Text in any other format was
  * chosen by a person. All other text in an event is replaced, even in fields that future servers add.
  */
 const KEPT: Readonly<Record<string, RegExp>> = {
@@ -98,7 +98,7 @@ export const KEEPABLE = [
   'status',
 ] as const;
 
-/** The form that a kept value must have. Any other text could be a sentence, or an address with a signature. */
+/** The format that a kept value must have. Any other text could be a sentence, or an address with a signature. */
 const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
 
 /** Options for what a redacted history keeps. */

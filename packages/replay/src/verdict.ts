@@ -110,7 +110,7 @@ export function versionIn(memo: { readonly fields?: Fields | null } | null | und
 
 /**
  * Finds the first event that the code does not produce. The SDK compares a workflow task when it reads the next task's
- * events, so the last task that ran is the one that diverges. The SDK's message names an event, but not always the
+ * events, so the last task that ran is the one that diverges. The SDK's message mentions an event, but not always the
  * first one, and never the command.
  * @param commands all commands of the replay
  * @param detail the SDK's message

@@ -113,7 +113,7 @@ function nextToOther(path: string, sha256: string): string {
 }
 
 /**
- * Whether `have` is a valid path for the file: its own path, or the alternative path if other content has its own path.
+ * Whether `have` is a valid path for the file: its own path, or the alternative one if its own path has other content.
  */
 export function isPlaceOf(have: string, path: string, sha256: string): boolean {
   return have === path || have === nextToOther(path, sha256);

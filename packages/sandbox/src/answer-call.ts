@@ -16,8 +16,8 @@ interface PaidCall {
 }
 
 /**
- * Answers a paid call: checks the credentials and then the contract, and applies first the prompt's directives and then
- * the fault rules. The log entry and the counters record whether the work was accepted, even if the reply is lost.
+ * Answers a paid call. Checks the credentials and then the contract, then applies the prompt's directives and the fault
+ * rules, in that order. The log entry and the counters record whether the work was accepted, even if the reply is lost.
  */
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));

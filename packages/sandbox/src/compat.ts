@@ -23,7 +23,7 @@ import {
 } from './validate-bodies';
 
 /*
- * Requests from published clients are converted to the form that `strict` expects and then validated in the same way.
+ * Requests from published clients are converted to the format that `strict` expects, then validated in the same way.
  * Other fields are ignored, and parts may have any name and order, but the limits in the model's configuration still
  * apply.
  */

@@ -283,7 +283,7 @@ const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } =
   times: may('a non-negative number'),
 };
 
-/** An invalid rule. The message names what is allowed. */
+/** An invalid rule. The message says what is allowed. */
 export class FaultRuleError extends Error {}
 
 /**

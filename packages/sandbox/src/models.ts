@@ -237,7 +237,7 @@ export interface SandboxImageModel {
   price?: SandboxPrice;
 }
 
-/** A sandbox model, in the form that an entry in a service's model configuration has. */
+/** A sandbox model, in the format of an entry in a service's model configuration. */
 export type SandboxModel = SandboxVideoModel | SandboxImageModel;
 
 /** The live model configuration as one document (contract 2.3, 8). */

@@ -174,7 +174,7 @@ async function contentReply(exchange: Exchange, task: SandboxTask): Promise<Sand
   return rangedReply(media, 'video/mp4', exchange.request.headers);
 }
 
-/** Returns a task's record at a given time (Unix milliseconds), in the form of the sandbox's mode. */
+/** Returns a task's record at a given time (Unix milliseconds), in the format that the sandbox's mode uses. */
 export async function writeRecord(core: SandboxCore, task: SandboxTask, now: number): Promise<JsonObject> {
   const { mode, records, linkTtlMs } = core.options;
   if (mode === 'strict') return taskRecord(task, now, records, () => linksOf(core, task));

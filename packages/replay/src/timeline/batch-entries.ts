@@ -32,7 +32,7 @@ export class BatchReader {
     };
     const before = started === 0 ? '' : `, ${started} already bought`;
     const text = isClosed
-      ? `Page ${numberOf(input['page'])}: another run of this batch pays`
+      ? `Page ${numberOf(input['page'])}: another run of this batch pays for it`
       : `Page ${numberOf(input['page'])}: ${isOver ? `${counted(rows, 'row')} read${before}` : withoutAnswer(operation).text}`;
     this.story.add(
       {

@@ -315,7 +315,7 @@ class StoryReader {
       );
       return;
     }
-    // A timer without a summary limits the wait for a decision, or is the pause after a call that an operator failed.
+    // A timer without a summary limits the wait for a decision, or is the pause after an operator failed a call.
     if (story.undecidedSince !== null) return readDecisionWait(operation, story);
     story.span('own_backoff', operation);
     const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);

@@ -270,7 +270,7 @@ const batchOf = (workflowId: string | undefined): number | null => {
 };
 
 /**
- * The number of a batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970.
+ * The counts of a batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970.
  */
 interface Counted {
   readonly at: number;

@@ -188,8 +188,8 @@ export class RowReader {
 }
 
 /**
- * Returns why a row is not completed: the kind with the code in parentheses, and why it got no further attempt. Null if
- * neither applies.
+ * Returns the reason a row is not completed: the kind with the code in parentheses, and why it got no further attempt.
+ * Null if neither applies.
  */
 export function rowCause({ state, reason, kind, code, noAttempt, creates }: TimelineRow): string | null {
   const name = kind === null || kind === 'unknown' ? reason : kind;

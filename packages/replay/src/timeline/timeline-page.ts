@@ -96,7 +96,7 @@ interface Item {
   readonly entry: number;
 }
 
-/** Returns a timeline in the script's form. Times are in milliseconds since its start. */
+/** Returns a timeline in the format that the script expects. Times are in milliseconds since its start. */
 function drawn(timeline: Timeline): object {
   const { startedAt, lastEventAt, readAt, entries, runs, advice, spent, rows, workflowType, workflowId } =
     timeline;

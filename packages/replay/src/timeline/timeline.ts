@@ -81,13 +81,13 @@ export interface EventIds {
 
 /** Something that happened. Every event of every run belongs to exactly one entry. */
 export interface TimelineEntry {
-  /** ISO 8601: time of its first event. */
+  /** Time of its first event, ISO 8601. */
   readonly at: string;
-  /** ISO 8601: time of its last event; equal to `at` for a moment. For an open entry: `readAt`, if set. */
+  /** Time of its last event, ISO 8601; equal to `at` for a single moment. For an open entry, `readAt` if set. */
   readonly until: string;
   /** The kind of entry. */
   readonly kind: EntryKind;
-  /** How good or bad it is, for colors. */
+  /** How good or bad the entry is; determines its color. */
   readonly tone: Tone;
   /** What happened, in one sentence. */
   readonly text: string;
@@ -165,7 +165,7 @@ export const MAX_CHANGES = 1_000;
 
 /** What was or may have been paid. Null means unknown, never free. */
 export interface MoneySummary {
-  /** Estimate from the price rules in millionths of the currency; null when unknown. */
+  /** Estimate from the price rules, in millionths of the currency unit; null when unknown. */
   readonly estimate: Money | null;
   /** The outcome's billing state; null while there is none. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
@@ -197,7 +197,7 @@ export interface TimelineRow {
   readonly batch: number | null;
   /** Its outcome, or its last known step. */
   readonly state: string;
-  /** How good or bad the result is, for colors. */
+  /** How good or bad the result is; determines its color. */
   readonly tone: Tone;
   /** The row's model. */
   readonly model: string | null;
@@ -209,9 +209,9 @@ export interface TimelineRow {
   readonly polls: number;
   /** ISO 8601 */
   readonly startedAt: string | null;
-  /** ISO 8601: when the service accepted the create; null if it did not. */
+  /** When the service accepted the create, ISO 8601; null if it did not. */
   readonly createdAt: string | null;
-  /** ISO 8601: when the row ended; null while it is open. */
+  /** When the row ended, ISO 8601; null while it is open. */
   readonly finishedAt: string | null;
   /** Why the row was rejected, its content was unavailable or a poll failed; for a failed video, the code. */
   readonly reason: string | null;
@@ -221,7 +221,7 @@ export interface TimelineRow {
   readonly code: string | null;
   /** Why the row got no attempt, or no further one; null if none was due, or the reason is unknown. */
   readonly noAttempt: NoAttempt | null;
-  /** The row's possible cost in micro-units; null if unknown. */
+  /** What the row may cost, in micro-units; null if unknown. */
   readonly cost: number | null;
 }
 
@@ -231,9 +231,9 @@ export interface TimelineRun {
   readonly runId: string;
   /** The file or server that the history came from. */
   readonly source: string;
-  /** ISO 8601; null for a history without events. */
+  /** When the run started, ISO 8601; null for a history without events. */
   readonly startedAt: string | null;
-  /** ISO 8601: when the run closed; null while it is open. */
+  /** When the run closed, ISO 8601; null while it is open. */
   readonly endedAt: string | null;
   /** Number of events in the history. */
   readonly events: number;
@@ -282,7 +282,7 @@ export interface Timeline {
   readonly model: string | null;
   /** The account that paid; null when unknown. */
   readonly account: string | null;
-  /** ISO 8601: when the wait ends; null if nothing is awaited. */
+  /** When the wait ends, ISO 8601; null if nothing is awaited. */
   readonly deadlineAt: string | null;
   /** The amount spent or possibly owed. */
   readonly money: MoneySummary;

@@ -310,7 +310,7 @@ export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): str
   return sends === 1 ? `1 send, ${words[0]?.slice(2)}` : `${sends} sends: ${words.join(', ')}`;
 }
 
-/** Describes the execution's possible cost; null if unknown. */
+/** Describes what the execution may have cost; null if unknown. */
 export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
     const { currency } = totals;

@@ -85,8 +85,8 @@ const PORT_TRIES = 5;
 const DATA_DIR_WAIT_MS = 20_000;
 
 /**
- * Starts a Temporal server through {@link resolveTemporalServer}, or connects to the one that the environment names.
- * The server does not outlive this process.
+ * Starts a Temporal server through {@link resolveTemporalServer}, or connects to the one in the environment. The server
+ * does not outlive this process.
  * @throws TemporalServerNotFoundError when no server can be found or started.
  * @throws RangeError for an invalid retention.
  * @throws Error when the port or the data directory is in use, or the server does not start.
@@ -114,7 +114,7 @@ async function attach(
   } catch (cause) {
     throw new Error(
       `The Temporal server at ${address} (${source.foundBy}) does not answer for namespace ${namespace}. Start it, ` +
-        'correct the setting, or unset it to start a server here.',
+        'fix the setting, or unset it to start a server here.',
       { cause },
     );
   }

@@ -18,15 +18,15 @@ export interface AddressSource {
   readonly address: string;
   /** The namespace from the same environment or profile. */
   readonly namespace: string;
-  /** The variable that names the server. */
+  /** The variable that points to the server. */
   readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
   /** Empty if only an address is configured. */
   readonly connection: ServerConnectionOptions;
 }
 
 /**
- * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither
- * is set. A profile in the default file is used only if TEMPORAL_PROFILE names it.
+ * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE points to, read with @temporalio/envconfig; null if
+ * neither is set. A profile in the default file is used only if TEMPORAL_PROFILE names it.
  * @throws Error if the named profile cannot be read or has no address, because workflows must not run on another server
  */
 export async function addressSource(

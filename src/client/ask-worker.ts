@@ -179,7 +179,7 @@ function ask<Answer>(
   }) as Promise<Answer>;
 }
 
-/** Returns why a workflow's paid calls wait before they are sent. Rejects if no worker answers in time. */
+/** Returns the reasons a workflow's paid calls are waiting to be sent. Rejects if no worker answers in time. */
 export function callWaits(client: Client, workflowId: string, limitMs: number): Promise<readonly CallWait[]> {
   return client.withDeadline(Date.now() + limitMs, () =>
     client.workflow.getHandle(workflowId).query<readonly CallWait[]>(QUERY.waits),

@@ -28,7 +28,7 @@ export interface LostCall {
   readonly creationKey: string;
   /** The activity's name in the key's log. */
   readonly sender: string;
-  /** The intent of its send, if the answer or the last heartbeat names one. */
+  /** The intent of its send, if the answer or the last heartbeat contains one. */
   readonly announced: string | null;
   /** The workflow that made the call; null for a standalone activity. */
   readonly workflowId: string | null;
@@ -169,7 +169,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-/** Returns the intent of the call's send. An unconfirmed answer names it, no matter which activity sent it. */
+/** Returns the intent of the call's send. An unconfirmed answer identifies it, no matter which activity sent it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
   const sendId = unrecordedIn(answer)?.['nonce'] ?? asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;

@@ -89,7 +89,7 @@ function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   return config;
 }
 
-/** Reads the environment again, because a file that it names may exist by now. @throws ConfigurationError */
+/** Reads the environment again, because a file it points to may exist by now. @throws ConfigurationError */
 async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   const config = media.config ?? readConfig(media.env);
   const accounts = openWorkerAccounts(media, config);

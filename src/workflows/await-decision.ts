@@ -48,7 +48,7 @@ export async function awaitDecision(
   const decided = await decide(unconfirmed, decisions, options);
   const late = 'The outcome is now known, or another decision was applied.';
   decisions.close(() => notResolved(options.creationKey, 'already_decided', late));
-  // Every Update gets a reply before this workflow may end.
+  // Every Update gets a reply before this workflow can end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return decided;
 }

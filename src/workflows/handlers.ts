@@ -19,8 +19,7 @@ export function queuesOf(named: MediaQueues | undefined): Required<MediaQueues> 
 }
 
 /**
- * Returns why a helper cannot use the queue that it was given. A call on a queue without media workers would wait
- * silently.
+ * Returns the reason a helper cannot use the given queue. A call on a queue without media workers would wait silently.
  */
 export function taskQueueIssue(named: unknown): string | undefined {
   const isNamed = typeof named === 'string' && named.trim() !== '';

@@ -146,9 +146,9 @@ export function executionExpiresAt(): number | null {
 const AGAIN_MS = 10_000;
 
 /**
- * Waits after an operator has failed an activity with unlimited retries. The caller then starts the activity again,
- * because no purchase may be forgotten. Call this in the `catch` block itself: another promise around the activity
- * would change the order of commands in older histories.
+ * Waits after an operator has failed an activity that is otherwise retried without limit. The caller then starts the
+ * activity again, because no purchase may be forgotten. Call this in the `catch` block itself: another promise around
+ * the activity would change the order of commands in older histories.
  * @throws the error if it is not an activity failure or the workflow is canceled
  */
 export async function failedByHand(error: unknown): Promise<void> {

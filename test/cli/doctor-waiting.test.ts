@@ -35,7 +35,7 @@ describe('what doctor says of calls that wait', () => {
   test('each reason once, and nothing where nothing waits', () => {
     const finding = checkWaits(all([HELD, { ...HELD, workflowId: 'order-2' }]), 2, ['default@1']);
     expect(finding.message).toContain('2 of the 2 newest');
-    expect(finding.message.match(/is waiting for account/g)).toHaveLength(1);
+    expect(finding.message.match(/is waiting \(account/g)).toHaveLength(1);
     expect(checkWaits(all([]), 2, ['default@1']).state).toBe('ok');
     expect(checkWaits(all([]), 0, ['default@1']).state).toBe('ok');
     const unread = checkWaits({ found: [], silent: 2 }, 2, ['default@1']);

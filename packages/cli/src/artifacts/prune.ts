@@ -54,7 +54,7 @@ export async function pruneArtifacts(
   const texts = [...namespaces].map((namespace) => new WorkflowTexts(connected.client, namespace, sink));
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
-  // Reads what has started since the first pass.
+  // Also reads workflows that have started since the first pass.
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
 
@@ -89,7 +89,7 @@ async function storedNames(store: ArtifactStore): Promise<StoredNames> {
   }
 }
 
-/** Marks artifacts that other marked artifacts reference: campaign pages name their inputs and results. */
+/** Marks artifacts that other marked artifacts reference: campaign pages list their inputs and results. */
 async function followNames(store: ArtifactStore, names: StoredNames, unread: string[]): Promise<void> {
   while (unread.length > 0) {
     const found: string[] = [];
@@ -168,7 +168,7 @@ export class StoredNames {
     this.#count += 1;
   }
 
-  /** Marks the artifacts that this text names. @returns the newly marked ones */
+  /** Marks the artifacts that this text mentions. @returns the newly marked ones */
   markIn(text: string): string[] {
     const found: string[] = [];
     for (const sha256 of possibleNames(text)) {

@@ -76,7 +76,7 @@ export interface PlanHere {
   readonly format?: 'csv' | 'jsonl' | undefined;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
   readonly store: Pick<ArtifactStore, 'read' | 'has' | 'presign'>;
-  /** Finds local files that rows name. Absent when the manifest's files are already stored. */
+  /** Finds the local files that rows refer to. Absent when the manifest's files are already stored. */
   readonly files?: LocalFiles;
 }
 

@@ -56,7 +56,7 @@ const SOURCES: ReadonlySet<string> = new Set([
 
 type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
 
-/** Whether any row names a local file. False for an unreadable manifest, which the plan reports as an error. */
+/** Whether any row refers to a local file. False for an unreadable manifest, which the plan reports as an error. */
 export async function namesFiles(
   bytes: AsyncIterable<Uint8Array>,
   format?: 'csv' | 'jsonl',
@@ -73,7 +73,7 @@ export async function namesFiles(
 }
 
 /**
- * Rewrites the manifest as a JSON list that names stored files instead of local ones, so that a worker on another
+ * Rewrites the manifest as a JSON list that points to stored files instead of local ones, so that a worker on another
  * machine can read them. Every row keeps its line number, so messages and results refer to lines in the user's own
  * file. Several rows in a list may share a line. A malformed row stays malformed.
  */
@@ -104,7 +104,7 @@ async function withArtifacts(
   return object;
 }
 
-/** Makes the row invalid again in the same column, with an unknown or repeated column name. */
+/** Makes the row invalid in the same column as before, by adding an unknown or repeated column name. */
 function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
   if (column === null) object['?'] = true;
   else if ('message' in columnOf(column, 'jsonl', 0)) object[column] = true;
@@ -154,7 +154,7 @@ function isObject(value: JsonValue): value is { readonly [name: string]: JsonVal
 /** A manifest that can be read several times. */
 export interface ManifestInput {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
-  /** Folder that must contain the local files that rows name. Null if rows must not name local files. */
+  /** Folder that must contain the local files that rows refer to. Null if rows must not refer to local files. */
   readonly folder: string | null;
   /** The manifest's artifact if it is already in the store, or null. */
   readonly artifact: ArtifactRef | null;
@@ -163,9 +163,8 @@ export interface ManifestInput {
 }
 
 /**
- * Opens MANIFEST: a file, `-`, a URL or an artifact. Input that can be read only once is copied to a temporary
- * file. Rows of a fetched or stored manifest must not name files on this machine. @throws CliError
- * `manifest_unreadable`
+ * Opens MANIFEST: a file, `-`, a URL or an artifact. Input that can be read only once is copied to a temporary file.
+ * Rows of a fetched or stored manifest must not refer to files on this machine. @throws CliError `manifest_unreadable`
  */
 export async function openManifest(
   argument: string,
@@ -236,9 +235,8 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
 const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
 
 /**
- * Stores the local files that rows name as artifacts. Accepts only media files that are below the manifest's folder
- * after links are resolved: a manifest from someone else must not send arbitrary files from this machine to the
- * service.
+ * Stores local files from the rows as artifacts. Accepts only media files that are below the manifest's folder after
+ * links are resolved: a manifest from someone else must not send arbitrary files from this machine to the service.
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();

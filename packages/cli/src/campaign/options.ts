@@ -109,7 +109,7 @@ export function amountOf(option: string, text: string | undefined): Amount | und
 }
 
 /**
- * Returns the amount in its own currency or, if it names none, in the currency of the prices. @throws CliError when
+ * Returns the amount in its own currency or, if it has none, in the currency of the prices. @throws CliError when
  * neither is known
  */
 export function moneyOption(

@@ -56,7 +56,7 @@ export function rowsSource(manifest: string | undefined, options: RunOptions): R
   return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
 }
 
-/** Presents a prompts file as a manifest. Its rows cannot name files. */
+/** Presents a prompts file as a manifest. Its rows cannot refer to files. */
 export function asManifest(input: ManifestInput, columns: CommonColumns): ManifestInput {
   return {
     ...input,

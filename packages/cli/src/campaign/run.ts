@@ -303,8 +303,8 @@ export interface StoredManifest {
 }
 
 /**
- * Stores a manifest where the worker can read it: unchanged or, if rows name local files, as a JSON list that names the
- * stored files. The same manifest with the same files produces the same bytes. @throws ArtifactError
+ * Stores a manifest where the worker can read it: unchanged or, if rows refer to local files, as a JSON list that
+ * points to the stored files. The same manifest with the same files produces the same bytes. @throws ArtifactError
  */
 export async function storeManifest(
   store: ArtifactStore,

@@ -175,7 +175,7 @@ function withHint(error: unknown, workflowId: string): unknown {
   if ((error as Error).name !== 'WorkflowFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without a result';
-  const message = `Campaign ${workflowId} was closed externally (${detail}). Bought rows remain recorded.`;
+  const message = `Campaign ${workflowId} was closed externally (${detail}). The rows it bought are still on record.`;
   const hint = `Continue with: ${commandFor('campaign resume', workflowId)}`;
   return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }

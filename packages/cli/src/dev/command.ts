@@ -17,7 +17,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
     .addHelpText('after', HELP)
     .option('--rebind', 'bind the task queue to the journal and artifact store here if the old ones are lost')
-    .option('-y, --yes', 'accept what is lost with --rebind')
+    .option('-y, --yes', 'confirm what --rebind gives up')
     .action(async (options: DevOptions) => dev(context, options));
 }
 

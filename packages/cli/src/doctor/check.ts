@@ -26,7 +26,7 @@ export interface DoctorFacts {
    */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** The configuration without the variables that {@link problems} names. */
+  /** The configuration without the variables that {@link problems} lists. */
   readonly config: MediaConfig;
   /** Variables with values that every worker would reject. */
   readonly problems: readonly ConfigurationError[];
@@ -189,7 +189,7 @@ export interface DoctorCheck {
   readonly limitMs: number;
   /** Error type if the check times out. */
   readonly late: CommandErrorType;
-  /** Runs the check. It must not make a paid call or leave behind a new file or folder. */
+  /** Runs the check. It must not make a paid call or leave new files or folders behind. */
   run(facts: DoctorFacts): Promise<AccountsFinding>;
 }
 

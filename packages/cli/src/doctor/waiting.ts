@@ -112,7 +112,7 @@ export function checkWaits(
 }
 
 function waitText({ workflowId, why, until, account }: FoundWait): string {
-  const whose = account === null ? '' : ` for account ${account}`;
+  const whose = account === null ? '' : ` (account ${account})`;
   return `${workflowId} is waiting${whose}. Its next attempt is at ${isoOf(until)}: ${why}`;
 }
 

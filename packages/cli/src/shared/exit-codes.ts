@@ -1,7 +1,7 @@
 import { CAMPAIGN_ADVICE, SITUATIONS } from 'temporal-media/internal/domain/advice';
 import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
 
-/** Exit codes of every command, which scripts rely on. Codes from 64 follow sysexits where it defines one. */
+/** Exit codes of every command, which scripts rely on. Codes from 64 up follow sysexits where it defines them. */
 export const EXIT = {
   done: 0,
   unexpected: 1,

@@ -24,7 +24,7 @@ export interface ValidatedCall {
   readonly source: ModelsOrigin;
 }
 
-/** The settings and the account for which a call is validated. */
+/** The settings and the account that a call is validated for. */
 export interface CallPlace {
   readonly config: MediaConfig;
   readonly env: NodeJS.ProcessEnv;

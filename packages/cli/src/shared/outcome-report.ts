@@ -82,7 +82,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   return {
     creationKey: outcome.creationKey,
     sendId: outcome.outcome === 'unconfirmed' ? outcome.evidence.sendId : null,
-    // The evidence does not name the operation, but only a video create has a reference mode.
+    // The evidence does not include the operation, but only a video create has a reference mode.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
     isPaid: outcome.outcome === 'results_lost',

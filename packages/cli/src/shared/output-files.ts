@@ -58,7 +58,7 @@ export async function saveResults(store: ArtifactStore, results: ResultsToSave):
   return { files: [file], sidecarFile };
 }
 
-/** Saves the images, numbered in the service's order. A lost image leaves a gap. */
+/** Saves the images, numbered in the service's order. A lost image leaves a gap in the numbering. */
 async function saveImages(
   store: ArtifactStore,
   { id, workflowId, outcome, directory }: ResultsToSave,

@@ -166,9 +166,9 @@ export function decisionLines(call: OpenCall): string[] {
 
 function firstLines(isPaid: boolean, fetchable: boolean): string[] {
   if (!isPaid) return ["Use the evidence to search the service's task records, then decide:"];
-  if (!fetchable) return ['The service replied and the call is paid, but its results are lost. Decide:'];
+  if (!fetchable) return ['The service replied and the call is paid for, but its results are lost. Decide:'];
   return [
-    'The service replied and the call is paid, but its results are lost. Fix the cause, then start the same request',
+    'The service replied and the call is paid for, but its results are lost. Fix the cause, then start the same request',
     "again under the same id. As long as the service's URLs work, the results are fetched and nothing is sent.",
     'Decide only if they are permanently lost:',
   ];

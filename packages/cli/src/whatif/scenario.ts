@@ -45,7 +45,7 @@ export interface Scenario {
   readonly timing: { readonly queuedMs: number; readonly runningMs: number };
   /** Minimal records do not contain a file URL, so each download contacts only one endpoint. */
   readonly records: 'minimal' | 'full';
-  /** Sandbox rules, in the order in which they are used up. */
+  /** Sandbox rules, in the order in which they apply. */
   readonly faults: readonly FaultRule[];
   /** People's decisions about creates with an unknown outcome, in order. */
   readonly decisions: readonly ScenarioDecision[];

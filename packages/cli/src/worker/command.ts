@@ -44,7 +44,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
       '--rebind',
       'bind the task queue to this journal instead of another one that no worker uses anymore',
     )
-    .option('-y, --yes', 'accept what is lost with --rebind')
+    .option('-y, --yes', 'confirm what --rebind gives up')
     .option(
       '--serve <parts>',
       'comma-separated parts to serve: workflows, create, poll, download, image (default: MEDIA_SERVE or all)',

@@ -75,7 +75,7 @@ describe('replay tells what happened', () => {
     });
     const timeline = await timelineOf(id);
     const create = timeline.entries.find(({ kind }) => kind === 'create');
-    expect(create).toMatchObject({ text: 'Create: is waiting for a worker', until: timeline.readAt });
+    expect(create).toMatchObject({ text: 'Create: waiting for a worker', until: timeline.readAt });
     expect(Date.parse(timeline.readAt ?? '')).toBeGreaterThanOrEqual(Date.parse(timeline.lastEventAt ?? ''));
     expect(timeline.spent.map(({ on }) => on)).not.toContain('creating');
     await handle.terminate('seen');

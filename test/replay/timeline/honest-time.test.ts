@@ -214,21 +214,21 @@ describe('a running execution', () => {
     expect(timeline.readAt).toBe(new Date(readAt).toISOString());
     expect(timeline.entries.at(-1)).toMatchObject({
       until: timeline.readAt,
-      text: 'Download: is waiting for a worker or running',
+      text: 'Download: waiting for a worker or running',
     });
     expect(seconds(timeline)).toEqual({ downloading: 100 });
   });
 
   it('waits for a worker where the server says that none has the activity', () => {
     const timeline = open([{ ...pending, lastFailure: null }]);
-    expect(texts(timeline).at(-1)).toBe('Download: is waiting for a worker');
+    expect(texts(timeline).at(-1)).toBe('Download: waiting for a worker');
     expect(seconds(timeline)).toEqual({ waiting_for_worker: 100 });
   });
 
   it('has the try that is under way, and why the one before it failed', () => {
     const timeline = open([{ ...pending, attempt: 2, startedAt: START + 70_000, lastFailure }]);
     expect(texts(timeline).at(-1)).toBe(
-      'Download: is running; attempt 2, previous failure: credentials (HTTP 401)',
+      'Download: running; attempt 2, previous failure: credentials (HTTP 401)',
     );
     expect(seconds(timeline)).toEqual({ waiting_for_key: 60, downloading: 40 });
   });

@@ -280,7 +280,7 @@ class StoryReader {
     const name = this.story.shown.word(operation.name) ?? 'unnamed';
     const isOver = operation.end === 'completed';
     const took = operation.endedAt === null ? '' : ` in ${shownSpan(operation.endedAt - operation.at)}`;
-    const text = `Activity ${name} ${isOver ? `completed${took}` : withoutAnswer(operation).text}`;
+    const text = `Activity ${name}${isOver ? ` completed${took}` : `: ${withoutAnswer(operation).text}`}`;
     const { summary: _summary, ...facts } = workFacts(operation);
     const summary = this.story.shown.word(operation.summary);
     const tone = isOver ? 'good' : withoutAnswer(operation).tone;

@@ -328,7 +328,7 @@ const PHASES: { readonly [phase: string]: SpentOn } = {
   downloading: 'downloading',
 };
 
-/** A report names the phases of a few rows in flight. Assumes that the other rows are similar. */
+/** A report lists the phases of a few rows in flight. Assumes that the other rows are similar. */
 function phasesOf(report: Fields): readonly (readonly [on: SpentOn, rows: number])[] {
   const count = (name: string): number => Math.max(0, numberOf(report[name]) ?? 0);
   const inFlight = count('inFlight');

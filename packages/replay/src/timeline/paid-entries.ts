@@ -180,15 +180,15 @@ export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text'
   if (end === 'open') {
     const where =
       offered !== null
-        ? 'is waiting for a worker'
+        ? 'waiting for a worker'
         : startedAt === null
-          ? 'is waiting for a worker or running'
-          : 'is running';
+          ? 'waiting for a worker or running'
+          : 'running';
     return { tone: 'wait', text: where };
   }
-  if (end === 'cancelled') return { tone: 'wait', text: 'was canceled' };
+  if (end === 'cancelled') return { tone: 'wait', text: 'canceled' };
   // The history does not show whether a worker had it, because an activity's start is recorded only when it ends.
-  if (end === 'dropped') return { tone: 'wait', text: 'was still open when the run ended' };
+  if (end === 'dropped') return { tone: 'wait', text: 'still open when the run ended' };
   if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without a result` };
   const untaken = startedAt === null ? ': no worker started it' : '';
   return { tone: 'bad', text: `no result (${failureWords(failure)})${untaken}` };

@@ -141,7 +141,7 @@ export class PollReader {
     return polls.length;
   }
 
-  /** Adds the time between a watcher's lost run and its next run, in which nothing polled the video. */
+  /** Adds the time between a watcher's lost run and its next run, when nothing polled the video. */
   private lost({ end, backAt }: WatcherLoss, watch: Operation): void {
     const { shown } = this.story;
     const how = end.end === 'failed' ? 'failed' : `was ${end.end.replace('_', ' ')}`;

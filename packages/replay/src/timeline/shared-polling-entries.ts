@@ -116,7 +116,7 @@ function readAnswered(operation: Operation, story: Story): void {
   story.add({ kind: 'told', tone, text, facts }, operation);
 }
 
-/** Maximum number of videos that an entry names. */
+/** Maximum number of videos that an entry lists. */
 const SHOWN = 100;
 
 const videoOf = (waiter: unknown, story: Story): string =>

@@ -10,7 +10,7 @@ export interface Span {
   readonly to: number;
   readonly on: SpentOn;
   /**
-   * Number of campaign rows in this phase. Rows share the time in which the workflow itself was idle. Absent for the
+   * Number of campaign rows in this phase. Rows share the time when the workflow itself was idle. Absent for the
    * workflow's own work and waits.
    */
   readonly rows?: number;

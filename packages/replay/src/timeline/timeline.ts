@@ -1,7 +1,7 @@
 import { type Money } from 'temporal-media';
 import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 
-/** Where an entry is drawn, and in which group a reader would look for it. */
+/** Where an entry is drawn: the group where a reader would look for it. */
 export type Lane =
   | 'workflow'
   | 'create'
@@ -135,9 +135,9 @@ export interface TimeSpent {
 export interface PollSummary {
   /** Number of polls. */
   readonly count: number;
-  /** ISO 8601; null before the first poll. */
+  /** Time of the first poll, ISO 8601; null before it. */
   readonly first: string | null;
-  /** ISO 8601; null before the first poll. */
+  /** Time of the last poll, ISO 8601; null before the first. */
   readonly last: string | null;
   /** Longest time between the starts of two polls, in milliseconds; null with fewer than two. */
   readonly longestGapMs: number | null;
@@ -151,7 +151,7 @@ export interface PollSummary {
 
 /** A change of status or progress that a poll found. */
 export interface PollChange {
-  /** ISO 8601 */
+  /** When the poll found the change, ISO 8601. */
   readonly at: string;
   /** The task that was polled. */
   readonly taskId: string | null;
@@ -207,7 +207,7 @@ export interface TimelineRow {
   readonly creates: number;
   /** Number of polls. */
   readonly polls: number;
-  /** ISO 8601 */
+  /** When work on the row started, ISO 8601; null if unknown. */
   readonly startedAt: string | null;
   /** When the service accepted the create, ISO 8601; null if it did not. */
   readonly createdAt: string | null;
@@ -264,9 +264,9 @@ export interface Timeline {
   readonly parent: { readonly workflowId: string; readonly runId: string } | null;
   /** The runs of the chain, oldest first. */
   readonly runs: readonly TimelineRun[];
-  /** ISO 8601 */
+  /** When the execution started, ISO 8601; null if unknown. */
   readonly startedAt: string | null;
-  /** Time of the last event. */
+  /** Time of the last event, ISO 8601. */
   readonly lastEventAt: string | null;
   /** When an open execution's history was read from the server; null for an ended execution, and for files. */
   readonly readAt: string | null;
@@ -288,15 +288,15 @@ export interface Timeline {
   readonly money: MoneySummary;
   /** Paid requests that were sent, according to these histories; children are not included. */
   readonly sends: number;
-  /** Paid requests that the service refused. If a request was neither refused nor accepted, its outcome is unknown. */
+  /** Paid requests that the service refused. A request that was neither refused nor accepted has an unknown outcome. */
   readonly sendsRefused: number;
   /** Paid requests that the service accepted. */
   readonly sendsAccepted: number;
   /** The polls, summarized. */
   readonly polls: PollSummary;
   /**
-   * The times add up to the time from `startedAt` to `readAt`, or else to `lastEventAt`. Contains only times above 0,
-   * longest first.
+   * The times add up to the span from `startedAt` to `readAt`, or to `lastEventAt` if `readAt` is null. Contains only
+   * times above 0, longest first.
    */
   readonly spent: readonly TimeSpent[];
   /** In the order of their first events. */

@@ -133,7 +133,7 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Runs a video's next poll earlier. Accepts a workflow ID or a task ID. Call it when another source, such as a
+   * Makes a video's next poll run earlier. Accepts a workflow ID or a task ID. Call it when another source, such as a
    * webhook, says that the task may be done. Only the poll decides, so a wrong or forged nudge costs at most one GET.
    * The model's shortest polling interval and Retry-After still apply.
    * @returns whether a workflow is waiting for the video

@@ -81,8 +81,8 @@ export function sdkCopiesWithApplication(
 }
 
 /**
- * Refuses installations with two copies of @temporalio/common, which do not recognize each other's failures, so a
- * non-retryable create would be retried. Also refuses Bun, where the SDK's workers do not run.
+ * Rejects installations with two copies of @temporalio/common, which do not recognize each other's failures, so a
+ * non-retryable create would be retried. Also rejects Bun, where the SDK's workers do not run.
  * @throws Error naming both paths, WorkerSetupError
  */
 export function refuseUnsoundSdk(): void {

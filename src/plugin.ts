@@ -25,7 +25,7 @@ export { type Rebind } from './worker/bind-queue';
  *
  * - A worker gets this package's workflows and activities in addition to its own. While it runs, it also serves the
  *   activity queues of its task queue. It is bound to its journal before it is created, and starts even if that fails.
- *   Name clashes are refused.
+ *   Name clashes are rejected.
  * - A bundle gets this package's workflows in addition to yours.
  * - A client is left unchanged. The same plugin list therefore works everywhere, and a connection passes it on.
  *

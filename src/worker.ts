@@ -108,7 +108,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   try {
     return await makeWorker(options, { media: options, config, served, accounts, connected });
   } catch (error) {
-    // An open connection would keep the process of a refused worker alive.
+    // An open connection would keep a rejected worker's process alive.
     if (connected.ownConnection) await connected.connection.close();
     throw error;
   }

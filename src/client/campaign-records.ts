@@ -92,7 +92,7 @@ const STATE_LIMIT_MS = 15_000;
 
 /**
  * Identifies the manifest and the account. Starts with the same ID but different fingerprints are different campaigns.
- * Omits the format, because a caller may name it or have it detected.
+ * Omits the format, because a caller may specify it or have it detected.
  */
 function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;

@@ -183,7 +183,7 @@ export class CampaignClient {
     const state = await queryCampaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = presentOutcomes(results.counts, RESUMED_OUTCOMES);
-    // A larger budget or resumed rows may lead to purchases.
+    // A larger budget or resumed rows may cause purchases.
     if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
       const input = await this.#lastInput(found, state);
       await confirm({ ...input, ...changes, select: again(outcomes), previous: results });

@@ -23,7 +23,7 @@ export function versionOf(
     if (!users.useWorkerVersioning && users.version.deploymentName !== '')
       throw new WorkerSetupError(
         `workerDeploymentOptions has the version "${users.version.deploymentName}:${users.version.buildId}" but useWorkerVersioning: false. The server would ` +
-          'reject every workflow task of temporal-media. Set useWorkerVersioning to true, or omit workerDeploymentOptions.',
+          'reject every temporal-media workflow task. Set useWorkerVersioning to true, or omit workerDeploymentOptions.',
       );
     return {};
   }

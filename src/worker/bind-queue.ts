@@ -142,7 +142,7 @@ export async function keepLostCalls(
       durationSeconds,
       resolution,
       referenceMode,
-      // The request is lost, so later requests cannot be compared with it. Any request counts as the same one.
+      // The request is lost, so later requests cannot be compared with it. Any request is treated as the same one.
       fingerprint: null,
     });
     if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
@@ -160,7 +160,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   if (state.bought !== null || state.fenced.includes(call.sender)) return true;
   // A known purchase never needs a decision.
   if (call.created !== undefined) return false;
-  // A named send must be in the journal itself. Another waiting or running send does not replace it.
+  // A send that the call identifies must be in the journal itself. Another waiting or running send does not replace it.
   if (call.announced !== null) return !isUnseen(log, call);
   if (state.unknown !== null) return true;
   const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);

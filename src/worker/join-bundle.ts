@@ -18,7 +18,7 @@ export function joinActivities(users: object | undefined, ours: object): object 
   );
   if (taken.length === 0) return { ...registered, ...ours };
   throw new WorkerSetupError(
-    `Some of your activities have the same name as activities of temporal-media: ${taken.map(([name]) => name).join(', ')}. ` +
+    `Some of your activities have the same name as temporal-media activities: ${taken.map(([name]) => name).join(', ')}. ` +
       'Rename yours, because the workflows call ours by these names. If yours come from createMediaActivities, omit them.',
   );
 }
@@ -74,7 +74,7 @@ export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
 /** Explains the problem with a bundle that lacks these workflows, and how to add them. */
 function lackingText(lacking: readonly string[]): string {
   return (
-    `The workflow bundle lacks workflows of temporal-media: ${lacking.join(', ')}. Their workflow tasks would fail ` +
+    `The workflow bundle lacks temporal-media workflows: ${lacking.join(', ')}. Their workflow tasks would fail ` +
     'indefinitely. Create the bundle with bundleWorkflowCode({ workflowsPath, plugins: [media] }), or export ' +
     'temporal-media/workflows from your own workflows file.'
   );

@@ -17,7 +17,7 @@ const ours = Object.fromEntries(
 const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
 if (taken.length > 0) {
   const error = new Error(
-    `Some of your workflows have the same name as workflows of temporal-media: ${taken.join(', ')}. Rename yours, because ` +
+    `Some of your workflows have the same name as temporal-media workflows: ${taken.join(', ')}. Rename yours, because ` +
       'clients and running videos use ours by these names.',
   );
   throw Object.assign(error, { name: names.NOT_JOINED });

@@ -101,7 +101,7 @@ async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   }
 }
 
-/** Binds the queue. If the worker has no connection yet, uses a temporary one, so a refused worker leaks nothing. */
+/** Binds the queue. If the worker has no connection yet, uses a temporary one, so a rejected worker leaks nothing. */
 async function bind(
   options: WorkerOptions,
   { rebind }: MediaPluginOptions,
@@ -117,7 +117,7 @@ async function bind(
 }
 
 /**
- * Refuses a worker that polls a queue for the user's workflows or activities without ours: it could get any task from
+ * Rejects a worker that polls a queue for the user's workflows or activities without ours: it could get any task from
  * that queue. @throws WorkerSetupError
  */
 function refuseHalf(
@@ -132,8 +132,8 @@ function refuseHalf(
         : undefined;
   if (half === undefined) return;
   throw new WorkerSetupError(
-    `This worker has its own ${half.own} on the task queue "${taskQueue}" but does not serve "${half.part}". It would receive tasks for ` +
-      `${half.own} of temporal-media that it lacks. Add "${half.part}" to \`serve\` (MEDIA_SERVE), or give your ${half.own} a separate task queue.`,
+    `This worker has its own ${half.own} on the task queue "${taskQueue}" but does not serve "${half.part}". It would receive tasks for temporal-media ` +
+      `${half.own} that it does not have. Add "${half.part}" to \`serve\` (MEDIA_SERVE), or give your ${half.own} a separate task queue.`,
   );
 }
 

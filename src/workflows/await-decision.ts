@@ -113,7 +113,9 @@ function timeLeft(): number | null {
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/** The `adopt` Update: the unconfirmed create made this task. The workflow waits for the task and buys nothing. */
+/**
+ * The `adopt` Update: the unconfirmed create resulted in this task. The workflow waits for the task and buys nothing.
+ */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
 /** The `declareLost` Update: a person found that nothing was accepted. Nothing will be sent again under this key. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
@@ -171,7 +173,7 @@ export class Decisions {
   private issueOf(given: GivenDecision): string | undefined {
     return this.waiting
       ? decisionIssue(given)
-      : 'There is nothing to decide: this workflow is not waiting for an unconfirmed create.';
+      : 'There is nothing to decide: this workflow is not waiting for a decision about a create.';
   }
 
   private async enqueue(

@@ -61,7 +61,7 @@ export async function downloadVideo(
   }
 }
 
-/** Runs a video's next poll earlier. Sent to the video's workflow, or to its watcher with that workflow's ID. */
+/** Makes a video's next poll run earlier. Sent to the video's workflow, or to its watcher with that workflow's ID. */
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 type WaitInput = GenerateVideoInput | AwaitVideoInput;
@@ -198,8 +198,8 @@ async function askWatcher(
 }
 
 /**
- * Returns the latest time for an answer. After the deadline, the watcher has two intervals for the last poll; before
- * the execution expires, it has one.
+ * Returns the latest time for an answer. After the deadline, the watcher gets two intervals for the last poll; before
+ * the execution expires, one.
  */
 function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
   const interval = video.polling.maxSeconds * 1000;

@@ -38,7 +38,7 @@ import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { neverStarted, raceTimer, type StartWait } from './timers';
 
-/** The request, how long {@link createOnce} tries to send it, and under which policy. */
+/** The request, how long {@link createOnce} tries to send it, and the policy to follow. */
 export interface CreateOnceOptions {
   /** The video to create. */
   readonly request: VideoRequest;
@@ -234,7 +234,7 @@ function reconcileOptions({ request, taskQueue, account, policy }: Placed): Reco
 /** How an activity ended without a value. `cause` is part of the evidence that a person reads. */
 export interface NoValue {
   readonly cause: string;
-  /** Whether no worker ever had the activity and the server no longer starts it (failure model: row 2). */
+  /** Whether no worker ever had the activity and the server can no longer start it (failure model: row 2). */
   readonly neverStarted: boolean;
   /** Details of the last heartbeat, or null if the server reported none. */
   readonly heartbeat: unknown;

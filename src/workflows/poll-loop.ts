@@ -63,7 +63,7 @@ export class PollLoop<Watched extends Watch = Watch> {
     this.groups.get(keyOf(watch))?.remove(watch);
   }
 
-  /** Runs a task's next poll earlier, as far as its cadence and Retry-After allow. */
+  /** Makes a task's next poll run earlier, as far as its cadence and Retry-After allow. */
   nudge(watch: Watched): void {
     this.groups.get(keyOf(watch))?.nudge(watch);
   }

@@ -40,7 +40,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
     expect(await refusal({ workflowsPath: CLASHING })).toContain('generateVideo');
     const bundling = prebuilt(CLASHING, [new MediaPlugin()]);
     await expect(bundling).rejects.toThrow(WorkerSetupError);
-    await expect(bundling).rejects.toThrow(/same name as workflows of temporal-media: generateVideo\./);
+    await expect(bundling).rejects.toThrow(/same name as temporal-media workflows: generateVideo\./);
   });
 
   it('for a prebuilt bundle without our workflows, with what to do', async () => {
@@ -102,7 +102,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
       plugins: [users.media, replacing],
       logger: new DefaultLogger('ERROR'),
     });
-    await expect(bundling).rejects.toThrow(/lacks workflows of temporal-media/);
+    await expect(bundling).rejects.toThrow(/lacks temporal-media workflows/);
   });
 
   it('a hook after ours that drops the aliases is found out: their workflows would be missing', async () => {

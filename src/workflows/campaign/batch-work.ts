@@ -91,7 +91,8 @@ export class BatchWork {
   }
 
   /**
-   * Records a row's wait, and reports it unless other rows are already waiting. Null: the service accepts rows again.
+   * Records a row's wait, and reports it unless other rows are already waiting. Null means that the service accepts
+   * rows again.
    */
   hold(wait: CallWait | null): void {
     const isNews = wait !== null && this.heldNow(Date.now()) === null;

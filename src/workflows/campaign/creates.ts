@@ -22,7 +22,7 @@ import { raceTimer } from '../timers';
 import { creationKeyOf, isStarted, type Row } from './batch-rows';
 import { type BatchWork, isBatchClosed } from './batch-work';
 
-/** A row's next step: settled, to be retried at `until`, looked up and not bought, or no longer allowed. */
+/** A row's next step: settled, to be retried at `until`, found not to have been bought, or no longer allowed. */
 type RowStep =
   | Exclude<CreateStep, { do: 'reconcile' }>
   | { readonly do: 'absent' }

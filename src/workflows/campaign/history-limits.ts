@@ -29,7 +29,7 @@ export function continuesAsNew({ eventsPerRun }: CampaignInput, hasClosed: boole
 /** A batch hands back its rows at this many history events, so that a replay takes only seconds. */
 export const BATCH_EVENTS = 3_000;
 /**
- * A history of this many bytes also counts as full. The server warns at 10 MB, and suggests a new run at half of this
+ * A history of this size in bytes is also full. The server warns at 10 MB, and suggests a new run at half of this
  * value.
  */
 const BATCH_BYTES = 8_000_000;

@@ -23,7 +23,7 @@ export interface PageFacts {
   readonly parts: readonly RowGroups[];
 }
 
-/** The state after earlier refreshes. It is written last, so that everything it names is in the folder. */
+/** The state after earlier refreshes. It is written last, so that everything it refers to is in the folder. */
 export interface ReportState {
   readonly v: 1;
   readonly campaign: string;

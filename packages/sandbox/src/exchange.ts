@@ -132,7 +132,7 @@ export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: '
   });
 }
 
-/** The method, the path below the prefix, and the operation under which requests are logged. */
+/** The method, the path below the prefix, and the operation that requests are logged as. */
 interface ApiRoute {
   method: 'GET' | 'POST';
   url: string;

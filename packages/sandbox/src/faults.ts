@@ -120,7 +120,7 @@ export const SANDBOX_OPERATIONS = [
   'unknown',
 ] as const;
 
-/** The operation under which a request is logged, counted and matched by fault rules. */
+/** The operation's name in the log, in counters and in fault rules. */
 export type SandboxOperation = (typeof SANDBOX_OPERATIONS)[number];
 
 /** A complete reply: JSON `body`, or `raw` text with its `contentType` (default text/plain). */
@@ -137,7 +137,10 @@ export interface ReplyFault {
 /** How a reply is lost after the request body was read. */
 export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
-/** What a matching rule does to a request. The comments are inside the objects because `schema faults` prints them. */
+/**
+ * What a matching rule does to a request. The comments are inside the objects because `schema faults` prints the
+ * comments.
+ */
 export type FaultAction =
   | ({
       /** Sends this reply; nothing is accepted. */

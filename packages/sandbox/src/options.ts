@@ -8,7 +8,7 @@ import { type GeneratedFile } from './media-store';
 import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * How requests are validated and answered. `strict` refuses and records every contract violation. `compat` accepts what
+ * How requests are validated and answered. `strict` rejects and records every contract violation. `compat` accepts what
  * published clients send and replies like services of this family. Each model has its own dialect.
  */
 export type SandboxMode = 'strict' | 'compat';

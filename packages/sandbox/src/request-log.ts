@@ -188,7 +188,7 @@ class LoggedRequest implements SandboxRequest {
   }
 }
 
-/** Returns a copy for the log in which long strings (references as base64) are replaced by their length and hash. */
+/** Returns a copy for the log, with long strings (references as base64) replaced by their length and hash. */
 export function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > longest) {
     return `(${value.length} characters, sha256 ${hexDigest(value)})`;

@@ -86,7 +86,7 @@ export function openPool(url: string, maxConnections: number): OwnPool {
     max: maxConnections,
     application_name: 'temporal-media',
     connectionTimeoutMillis: CONNECT_MS,
-    // After an answer has timed out, all earlier connections are dropped, because they lead to the same lost host.
+    // After an answer has timed out, all earlier connections are dropped, because they go to the same lost host.
     idleTimeoutMillis: ANSWER_MS,
     allowExitOnIdle: true,
     keepAlive: true,
@@ -148,7 +148,7 @@ export class Connections {
     try {
       const text = `${preamble(durable)}; ${statement}`;
       const [{ rows }, answer] = (await client.query({ text, query_timeout: ANSWER_MS })) as [Answer, Answer];
-      // A pool, or a host name moved by a failover, may lead to a replica later on, where reads are stale.
+      // A pool, or a host name that a failover has moved, may later point to a replica, where reads are stale.
       if (rows[0]?.['standby'] !== false) throw new FailedStatement(READ_ONLY);
       failed = false;
       return answer;

@@ -15,7 +15,7 @@ export class PostgresError extends Error {
 
 /** What a failed statement means for the next attempt. */
 export interface StatementFailure {
-  /** One sentence for people, without the server's text, which may name hosts and users. */
+  /** One sentence for people, without the server's text, which may contain host and user names. */
   readonly text: string;
   readonly code?: string;
   /** Whether the same statement may succeed when retried. */

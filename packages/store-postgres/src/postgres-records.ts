@@ -45,7 +45,7 @@ export interface PostgresRecords extends RecordStore {
  * Creates a record store in the `media_journal` table, which {@link migratePostgres} creates. Any number of hosts may
  * use it, including through PgBouncer in transaction mode. Connects on first use. If the server is unreachable or busy,
  * it retries, then throws a {@link PostgresError}. PostgreSQL cannot store text with a NUL character, so such text is
- * refused.
+ * rejected.
  */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
   const table = 'url' in options ? tableOf(options.url) : tableIn(options.schema);
@@ -186,9 +186,9 @@ interface Place {
 }
 
 /**
- * Refuses a database that would lose or garble an acknowledged record. `full_page_writes = off` is not refused: file
- * systems that write whole pages recommend it. `synchronous_commit` is set by each statement. A replica is refused by
- * each statement.
+ * Rejects a database that would lose or garble an acknowledged record. `full_page_writes = off` is allowed: file
+ * systems that write whole pages recommend it. `synchronous_commit` is set by each statement. Each statement rejects a
+ * replica.
  *
  * @throws PostgresError that says what to change; FailedStatement if the server did not answer
  */

@@ -47,7 +47,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 /** Maximum number of parts. Larger files use larger parts. */
 const MAX_PARTS = 10_000;
-/** Prefix of the names of refused bytes. */
+/** Prefix of the names of rejected bytes. */
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
@@ -63,7 +63,7 @@ export interface S3ArtifactStoreOptions extends S3Place {
 }
 
 /**
- * Artifacts in a bucket (architecture: Stores), for any number of hosts: `<prefix>/<h[0:2]>/<hash>`, refused bytes as
+ * Artifacts in a bucket (architecture: Stores), for any number of hosts: `<prefix>/<h[0:2]>/<hash>`, rejected bytes as
  * `<prefix>/rejected/<hash>.rejected`, and the store's id as `<prefix>/store.json`. An unfinished part is a file on the
  * host that writes it. The caller owns and closes the client.
  */

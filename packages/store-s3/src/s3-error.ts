@@ -26,7 +26,7 @@ export interface S3Failure {
 /** Error names that say nothing, which occur because a reply to HEAD has no body with a code. */
 const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
 
-/** Code for a missing region, for which the SDK has none. */
+/** Code for a missing region, because the SDK has none for it. */
 export const NO_REGION = 'RegionMissing';
 
 /** Converts an SDK error. */

@@ -8,7 +8,7 @@ import { type StagedArtifact } from 'temporal-media/stores';
 export interface PartUpload {
   /** Puts the file in the bucket as an artifact. */
   store(path: string, ref: ArtifactRef): Promise<void>;
-  /** Puts the file in the bucket as refused bytes. */
+  /** Puts the file in the bucket as rejected bytes. */
   reject(path: string, ref: ArtifactRef): Promise<void>;
   /** The file became a local copy of an artifact. */
   kept(bytes: number): Promise<void>;

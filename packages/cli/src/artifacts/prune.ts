@@ -100,7 +100,7 @@ async function followNames(store: ArtifactStore, names: StoredNames, unread: str
   }
 }
 
-/** Yields an artifact's text in overlapping pieces. Stops right away if the artifact is media. */
+/** Yields an artifact's text in overlapping pieces. Stops immediately if the artifact is media. */
 async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<string> {
   let head = Buffer.alloc(0);
   let text = '';
@@ -150,7 +150,7 @@ async function removeUnnamed(
 const DIGITS = 64;
 const BYTES = DIGITS / 2;
 
-/** A store's artifact names, each with a flag that says whether it is referenced. Uses 33 bytes per artifact. */
+/** A store's artifact names, each with a flag for whether it is referenced. Uses 33 bytes per artifact. */
 export class StoredNames {
   #names = Buffer.alloc(BYTES * 1024);
   #named = new Uint8Array(1024);

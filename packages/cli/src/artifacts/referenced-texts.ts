@@ -23,7 +23,8 @@ const LOGS = 200;
 const NOTHING_REMOVED = 'Nothing was removed.';
 
 /**
- * Returns the workers' journal, which names the paid images. @throws CliError when this machine cannot find a journal
+ * Returns the workers' journal, which references the paid images. @throws CliError when this machine cannot find a
+ * journal
  */
 export async function requireJournal(config: MediaConfig): Promise<CreateJournal> {
   const journal = await readable(() => existingJournal(config));
@@ -122,8 +123,8 @@ type TextSink = (text: string) => void;
 
 /**
  * Open executions have no close time, even while paused. Closed campaigns count too until the server removes them:
- * their close event names results, possibly older ones, and `campaign report`, `resume` and `retry` start from that
- * event.
+ * their close event references results, possibly older ones, and `campaign report`, `resume` and `retry` start from
+ * that event.
  */
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
@@ -260,7 +261,9 @@ function isPayload(value: object): value is Payload {
   );
 }
 
-/** The SDK's own encodings. An unknown encoding may come from a codec, which hides what the payload names. */
+/**
+ * The SDK's own encodings. An unknown encoding may come from a codec, and then the payload's references cannot be seen.
+ */
 const CLEAR: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
 /** Whether a payload can be searched as is: no codec has encoded it, and it is not stored externally. */

@@ -199,7 +199,7 @@ function rowsText(rows: number): string {
   return rows === 1 ? '1 row has' : `${rows} rows have`;
 }
 
-/** Describes a sum, and how many rows it leaves out because their price is unknown. */
+/** Describes a sum, and how many rows it excludes because their price is unknown. */
 function sumText(estimate: number, unpriced: number, currency: string | null): string {
   const amount = formatMoney({ microUnits: estimate, currency });
   if (unpriced === 0) return amount;

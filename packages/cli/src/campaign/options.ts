@@ -104,7 +104,8 @@ export function amountOf(option: string, text: string | undefined): Amount | und
   if (text === undefined) return undefined;
   const amount = readAmount(text);
   if (amount !== undefined) return amount;
-  const message = 'must be a decimal amount with at most six decimals, such as 200, 200USD or "19.50 EUR".';
+  const message =
+    'must be a decimal amount with at most six decimal places, such as 200, 200USD or "19.50 EUR".';
   throw badInput([{ field: option, message }]);
 }
 

@@ -34,7 +34,8 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    // With an empty model, the row stays invalid until the user enters one. A made-up name would be sent.
+    // With an empty model, the row stays invalid until the user enters one. A made-up name would be sent to the
+    // service.
     rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }

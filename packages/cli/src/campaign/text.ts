@@ -42,7 +42,7 @@ const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_un
 /**
  * Determines how a campaign ended. The first condition that applies decides: refused before anything was sent, rows
  * with an unknown outcome (5), rows still running (75, to be resumed), canceled by a command (5), failed rows (5), rows
- * that did not fit into the budget (5), rows with changed text (5), all rows completed (0). Rows excluded by --limit,
+ * that did not fit in the budget (5), rows with changed text (5), all rows completed (0). Rows excluded by --limit,
  * --sample or --on-invalid skip do not count.
  */
 export function campaignEnd({

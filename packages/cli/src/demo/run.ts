@@ -38,7 +38,7 @@ interface OpenEnvironmentOptions {
   readonly say: (line: string) => void;
 }
 
-/** Milliseconds to wait for the response to a one-second create, even on a slow machine. */
+/** How long to wait for the response to a one-second create, in milliseconds; long enough for a slow machine. */
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Starts the demo's server, sandbox and first worker, on separate task queues. Stops everything on failure. */

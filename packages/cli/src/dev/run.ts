@@ -60,7 +60,7 @@ export async function startDev(
 ): Promise<RunningDev> {
   const { dataDir } = config;
   if (config.baseUrl !== undefined) config.apiKey();
-  // Inputs in the database contain prompts, so only the owner may read the folder.
+  // Inputs in the database contain prompts, so only the owner can read the folder.
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   const undo: (() => Promise<void>)[] = [() => lock.release()];

@@ -117,7 +117,7 @@ function checkUnknownTask(
   return status === 400 || status === 422 ? warning(message, KEY_UNPROVED) : warning(message, PATH_UNPROVED);
 }
 
-/** Returns the service's message, cut if it is long. Keys and signed URLs have already been redacted. */
+/** Returns the service's message, truncated if long. Keys and signed URLs have already been redacted. */
 function reasonOf(result: GetVideoResult): string {
   const { code = null, message = null } = (result.kind === 'error' && result.taskError) || {};
   const words = message ?? code;

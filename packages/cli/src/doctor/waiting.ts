@@ -73,7 +73,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   return { found, silent };
 }
 
-/** The waits that open calls and campaigns reported, and how many executions gave no readable answer. */
+/** The waits that open calls and campaigns reported, and the number of executions without a readable answer. */
 export interface WaitsFound {
   readonly found: readonly FoundWait[];
   readonly silent: number;

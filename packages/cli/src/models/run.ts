@@ -135,7 +135,9 @@ function priceLines(entry: ModelEntry): string[] {
   });
 }
 
-/** Returns the `--reference` option for a model's field. Names the field only if the model has several of its kind. */
+/**
+ * Returns the `--reference` option for a model's field. Includes the field only if the model has several of its kind.
+ */
 function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMapping[]): string {
   const { kind, field, form } = mapping;
   const twins = all.filter((other) => other.kind === kind).length > 1;

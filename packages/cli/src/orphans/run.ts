@@ -157,7 +157,7 @@ async function statusOf(client: Client, workflowId: string): Promise<string | un
   return (await describeWorkflow(lenientClient(client), workflowId))?.status.name;
 }
 
-/** Lists paid tasks whose workflow was closed externally and that no other workflow fetches. */
+/** Lists paid tasks that no workflow fetches, because their own workflow was closed externally. */
 export async function findOrphans(
   context: CommandContext,
   connected: Connected,
@@ -228,7 +228,7 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
 }
 
 /**
- * Returns a worker's message about a permanently unreadable record, or undefined for any other error.
+ * Returns a worker's message about a record that can never be read, or undefined for any other error.
  */
 function recordErrorOf(error: unknown): string | undefined {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)

@@ -59,7 +59,7 @@ export async function* replayInPool(
   let isOver = false;
   async function replayNames(member: Member): Promise<void> {
     for (;;) {
-      // A generator answers calls in order, so numbers follow the order of the names.
+      // A generator answers calls in order, so the numbers follow the order of the names.
       const named = ahead.shift() ?? (await names.next()).value;
       if (named === undefined || isOver) break;
       const index = dealt;

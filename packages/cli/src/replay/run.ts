@@ -274,7 +274,7 @@ class SinceThenLookup {
   }
 }
 
-/** Whether someone has since made a decision or waited, which makes the history's advice outdated. */
+/** Whether someone has since made a decision or waited, so that the history's advice is outdated. */
 const hasNews = (since: SinceThen | undefined): boolean =>
   since !== undefined && (since.decisions.length > 0 || since.waitedBy !== null);
 

@@ -17,7 +17,7 @@ export interface SetupResult {
 /** `IndexedValueType` of the Temporal API. */
 const KEYWORD = 2;
 
-/** Registers this package's search attributes in the namespace. @throws CliError when the server denies it */
+/** Registers this package's search attributes in the namespace. @throws CliError when the server does not allow it */
 export async function setUp(
   { report }: CommandContext,
   { client, namespace, address }: Connected,

@@ -28,8 +28,8 @@ interface StartChildOptions {
 }
 
 /**
- * Starts `temporal-media ARGS` and waits until it is ready. The child exits whenever this process exits, because the
- * IPC channel closes. It has its own process group, so Ctrl-C reaches it only through `stop`.
+ * Starts `temporal-media ARGS` and waits until it is ready. The child exits when this process exits, because the IPC
+ * channel closes. It has its own process group, so Ctrl-C reaches it only through `stop`.
  * @throws CliError with the child's own message when it does not become ready
  */
 export async function startChild<Ready>(

@@ -26,7 +26,7 @@ export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv)
 }
 
 interface SpendQuestion {
-  /** The maximum cost without a confirmation. Without a currency, it is in the price rule's. */
+  /** The maximum cost without a confirmation. Without a currency, the price rule's currency applies. */
   readonly limit: Amount;
   /** Null means unknown, which also requires confirmation. */
   readonly estimate: Money | null;

@@ -161,7 +161,7 @@ export function temporalEnvironment(
     ...Object.fromEntries(others),
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
-    // Names a file that does not exist, because an empty file would be an error.
+    // Points to a file that does not exist, because an empty file would be an error.
     TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
   };
 }

@@ -197,7 +197,10 @@ export class CliError extends Error {
   }
 }
 
-/** Creates an error for input that is rejected before anything is sent. Names every field and its allowed values. */
+/**
+ * Creates an error for input that is rejected before anything is sent. The message contains every field and its allowed
+ * values.
+ */
 export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
   return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
 }

@@ -58,8 +58,7 @@ const MOST_LISTED = 50;
 
 /**
  * Collects what is known about an id. Tries the id as a workflow id, as a task id (in the journal's index and in the
- * histories that visibility lists), as a creation key, and at the service. Starts nothing but lookups, and creates
- * nothing.
+ * histories that visibility lists), as a creation key, and at the service. Starts only lookups, and creates nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();

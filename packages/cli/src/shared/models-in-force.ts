@@ -85,7 +85,7 @@ const NOT_KNOWN_HERE: ModelSource = {
 /**
  * Reads the worker's model configuration, if this machine knows it, from MEDIA_MODELS or from the sandbox of the `dev`
  * that commands use. Does not need a Temporal server. @throws CliError `models_unavailable`
- * @param account whose configuration to read. @default the account of calls that do not name one
+ * @param account whose configuration to read. @default the account of calls that do not specify one
  */
 export async function modelsInForce(
   all: MediaConfig,
@@ -114,7 +114,7 @@ export async function modelsInForce(
   };
 }
 
-/** Returns the `dev` that uses the data directory, unless the environment names another server or queue. */
+/** Returns the `dev` that uses the data directory, unless the environment specifies another server or queue. */
 export async function devInUse(
   { dataDir }: MediaConfig,
   env: NodeJS.ProcessEnv,

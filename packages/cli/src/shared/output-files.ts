@@ -127,7 +127,7 @@ interface WriteOptions {
 }
 
 /**
- * Writes a file that the user named.
+ * Writes a file whose name the user passed.
  * @param what the option or argument that names the file
  * @throws CliError `cannot_write`
  */

@@ -80,8 +80,8 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
 }
 
 /**
- * Rejects on Ctrl-C before the start is confirmed. It is then unknown whether the workflow was started, and a start is
- * not undone.
+ * Rejects on Ctrl-C before the start is confirmed. It is then unknown whether the workflow was started, and a start
+ * cannot be undone.
  */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
@@ -162,7 +162,7 @@ const LAST_ANSWER_MS = 2_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a workflow's outcome and shows its progress. Ctrl-C and the end of `waitMs` detach: the workflow keeps
+ * Waits for a workflow's outcome and shows its progress. Ctrl-C or the end of `waitMs` detaches: the workflow keeps
  * running and is never canceled.
  * @throws CliError with exit code 130 when interrupted
  */
@@ -279,7 +279,8 @@ async function showTries(
 }
 
 /**
- * Describes a retry of an activity or of the workflow's code, and why the last attempt failed. Undefined without one.
+ * Describes a retry of an activity or of the workflow's code, and why the last attempt failed. Undefined if nothing is
+ * being retried.
  */
 async function triesOf(
   workflowId: string,

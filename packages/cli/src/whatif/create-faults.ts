@@ -30,7 +30,8 @@ export function createFaults(
     const rest = timeline.entries.slice(index + 1);
     const isLast = !rest.some(({ kind }) => kind === entry.kind);
     const played = playedAs(entry, decisionOn(rest), isGivenUp && isLast ? 1 : speed);
-    // A pause that the service requested is shortened. Where we chose the pauses, the number of attempts is reduced.
+    // A pause that the service requested is shortened. Where the package chose the pauses, the number of attempts is
+    // reduced.
     const pause = ownPause(entry);
     refusals = pause === null ? 0 : pause === before ? refusals + 1 : 1;
     before = pause;
@@ -43,8 +44,8 @@ export function createFaults(
 }
 
 /**
- * Returns the status of a rejection that did not request a pause, so that we chose the pause before the next send. Null
- * for other answers.
+ * Returns the status of a rejection that did not request a pause, so that the package chose the pause before the next
+ * send. Null for other answers.
  */
 const ownPause = ({ facts }: TimelineEntry): string | null =>
   facts['outcome'] === 'refused_for_now' && timeOf(facts['notBefore']) === null
@@ -101,7 +102,7 @@ function refusal(status: number, facts: Facts, saidAt: number, speed: number): F
   };
 }
 
-/** @param accepted whether the service has the task. Without a decision, the worse case is assumed */
+/** @param accepted whether the service has the task. Without a decision, the worst case is assumed */
 function lost(evidence: { readonly [name: string]: unknown }, accepted: boolean): Played {
   const cause = named(evidence['cause']);
   const status = numberOf(evidence['httpStatus']) ?? (Number(/^http_(\d{3})$/.exec(cause)?.[1]) || null);

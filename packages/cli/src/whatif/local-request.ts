@@ -29,7 +29,7 @@ const WORKFLOWS: readonly string[] = [
   WORKFLOW.editImage,
 ] satisfies LocalWorkflow[];
 
-/** Whether a workflow begins with one paid request. */
+/** Whether a workflow begins with a single paid request. */
 export const isLocalWorkflow = (type: string): type is LocalWorkflow => WORKFLOWS.includes(type);
 
 /** Returns the sandbox model for a history: the same model, or one that accepts any request. */

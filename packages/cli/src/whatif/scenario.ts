@@ -136,7 +136,7 @@ function isCompletedAtOnce({ entries }: Timeline): boolean {
 /** A shortened wait still leaves time for some polls, in milliseconds. */
 const SHORTEST_WAIT_MS = 30_000;
 
-/** Returns the wait, shortened if it ended before its video. Any other wait is long enough. */
+/** Returns the wait, shortened if it ended before the video did. Any other wait is long enough. */
 function waitFor(timeline: Timeline, speed: number): number | null {
   const given = timeline.entries.find(({ kind }) => kind === 'started')?.facts['waitFor'];
   const ms = typeof given === 'number' ? given : null;

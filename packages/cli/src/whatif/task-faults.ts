@@ -98,7 +98,7 @@ function errors(
   return polls === 1 ? [last] : [poll({ type: 'status', status }, fewerTries(polls - 1, speed)), last];
 }
 
-/** Returns a state that lasts until the wait ends: a task that is not found, or that does not end. */
+/** Returns a state that lasts until the wait ends: the task is not found, or it does not end. */
 function endless(timeline: Timeline, faults: readonly FaultRule[]): readonly FaultRule[] {
   const outcome = outcomeType(timeline);
   if (outcome !== 'task_unknown' && outcome !== 'still_running') return [];

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { milliseconds } from 'temporal-media/internal/domain/shape';
 
-/** Whether text can stay as it is: numbers, times and durations identify nobody, and the code calculates with them. */
+/**
+ * Whether text can stay as it is: numbers, times and durations do not identify anyone, and the code calculates with
+ * them.
+ */
 const isPlain = (text: string): boolean =>
   PLAIN.some((form) => form.test(text)) || milliseconds(text) !== undefined;
 

@@ -84,7 +84,7 @@ const SEARCH_TYPES: readonly string[] = [
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
- * Payload fields that a redacted history may keep as they are: facts about an order, but never its prompt or an
+ * Payload fields that a redacted history may keep as they are: facts about an order, but never its prompt or any
  * address.
  */
 export const KEEPABLE = [
@@ -269,8 +269,8 @@ const CAUSES = [
 ];
 
 /**
- * This package's values that say why something ended, failed or is unknown. They reveal no content, and a redacted
- * history would be useless without them, so they are kept.
+ * This package's values that say why something ended, failed or is unknown. They are kept, because they reveal no
+ * content and a redacted history would be useless without them.
  */
 const PUBLIC_WORDS: readonly string[] = [
   ...FAILURE_TABLE.flatMap(({ type }) => type.split('/')),

@@ -77,7 +77,7 @@ async function fetchOne(
  */
 export type MediaLayout = 'one_folder' | 'page_folders';
 
-/** Maximum number of rows whose media share one folder, so that a person can browse it. */
+/** Maximum number of rows whose media share one folder, to keep it browsable. */
 const MOST_IN_ONE_FOLDER = 1_000;
 /** Maximum number of files per row in one folder. With 200 rows per page, a page folder has at most 1,000 files. */
 const FILES_PER_ROW = 5;

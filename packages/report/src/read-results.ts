@@ -118,7 +118,10 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
   return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
 }
 
-/** Awaits the content of an artifact. It may contain prompts, and a SyntaxError quotes it, so that error is replaced. */
+/**
+ * Awaits the content of an artifact. The content may contain prompts, and a SyntaxError quotes it, so that error is
+ * replaced.
+ */
 async function parsed<T>(content: Promise<T>): Promise<T> {
   try {
     return await content;

@@ -122,7 +122,7 @@ export class ReportFolder {
   }
 }
 
-/** Files that a report writes. In a folder without a state folder, such files do not belong to a report. */
+/** Files that a report writes. Without a state folder next to them, such files do not belong to a report. */
 const OURS = /^(index\.html|results\.(jsonl|csv)|summary\.json|assets|data|media|page-[0-9-]+\.html)$/;
 const OWNER = `${STATE_FOLDER}/campaign.json`;
 

@@ -22,7 +22,7 @@ import { hasTables, summaryJson, writeTables } from './tables';
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
 
 /**
- * Writes or refreshes a campaign's report: tables, media and a gallery, in one folder that may be moved. Reads and
+ * Writes or refreshes a campaign's report: tables, media and a gallery, in one folder that can be moved. Reads and
  * writes only what is new. No matter when the process is stopped, every file is complete, and the next refresh finishes
  * the work. A result from an older plan never replaces a newer one, and older totals never replace newer ones.
  * @throws ReportError, ArtifactError (the store or the folder)

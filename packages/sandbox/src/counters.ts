@@ -84,7 +84,7 @@ export interface OperationCounter {
   bytes: number;
 }
 
-/** Requests that the sandbox received and accepted. Survives a restart with a data directory. */
+/** Requests that the sandbox received and accepted. Survives a restart if there is a data directory. */
 export interface SandboxCounters {
   /** By operation. */
   operations: Record<SandboxOperation, OperationCounter>;

@@ -50,7 +50,8 @@ export class FaultRules {
   }
 
   /**
-   * Uses the operation's first `reset_early` rule that has no further conditions. Returns true if the rule applies now.
+   * Uses up one application of the operation's first `reset_early` rule without further conditions. Returns true if the
+   * rule applies now.
    */
   takeEarlyReset(operation: SandboxOperation): boolean {
     const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
@@ -151,7 +152,7 @@ export type FaultAction =
       type: 'accept_then_status';
     } & ReplyFault)
   | {
-      /** Reads the body, accepts the work or does not, and then sends RST, FIN, nothing, or half a reply. */
+      /** Reads the body, accepts the work or not, and then sends RST, FIN, nothing, or half a reply. */
       type: 'lose_reply';
       accepted: boolean;
       how: LostReply;
@@ -290,8 +291,8 @@ const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } =
 export class FaultRuleError extends Error {}
 
 /**
- * Reads and checks rules from JSON. A mistyped rule would match nothing, and a test could pass because of that.
- * @throws FaultRuleError that names the rule, the field and what is allowed
+ * Reads and checks rules from JSON. A mistyped rule would match nothing, which could let a test pass.
+ * @throws FaultRuleError with the rule, the field and what is allowed
  */
 export function readFaultRules(value: unknown): FaultRule[] {
   if (!Array.isArray(value)) throw new FaultRuleError('Fault rules must be a JSON array.');

@@ -146,7 +146,7 @@ export function nominalSize({ resolution, aspectRatio }: Shape): string {
   return width >= height ? `${long}x${short}` : `${short}x${long}`;
 }
 
-/** Returns the resolution and aspect ratio of a `size`, or undefined if none match. */
+/** Returns the resolution and aspect ratio of a `size`, or undefined if nothing matches. */
 export function readNominalSize(size: string): Shape | undefined {
   return shapes.find((shape) => nominalSize(shape) === size);
 }

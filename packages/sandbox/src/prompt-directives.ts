@@ -136,7 +136,7 @@ export const promptDirectives: readonly Directive[] = [
 
 /**
  * Returns bracketed words that look like a directive but are not one, each with the most similar directive. If a fault
- * silently never happened, its test would prove nothing.
+ * silently failed to happen, its test would prove nothing.
  */
 export function mistypedDirectives(prompt: string): { readonly word: string; readonly near: string }[] {
   const found: { word: string; near: string }[] = [];

@@ -129,7 +129,7 @@ export class SandboxCore {
     const bound = { taskId: task.id };
     this.faults.add(effects.onPoll.map((fault) => ({ ...bound, operation: 'poll', ...fault })));
     for (const fault of effects.onContent) {
-      // Only the origin that sends the bytes can cut them; an expired file is missing on both.
+      // Only the origin that sends the bytes can cut them off; an expired file is missing on both origins.
       const operation = fault.action.type === 'cut_body' && !direct ? 'media' : 'content';
       this.faults.add([{ ...bound, operation, ...fault }]);
       if (fault.action.type === 'expired') this.faults.add([{ ...bound, operation: 'media', ...fault }]);
@@ -159,7 +159,7 @@ export class SandboxCore {
   }
 }
 
-/** Options for both servers: long ids, large uploads, keep-alive beyond a poll interval, immediate close. */
+/** Options for both servers: long ids, large uploads, keep-alive longer than a poll interval, immediate close. */
 export const serverOptions = {
   bodyLimit: 512 * 1024 * 1024,
   forceCloseConnections: true,

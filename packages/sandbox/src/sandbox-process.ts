@@ -11,8 +11,7 @@ import { type SandboxAddresses } from './sandbox';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * Settings that are not passed to the sandbox process: it is not a Temporal client, so it does not need Temporal's
- * keys.
+ * Settings that are not passed to the sandbox process. It is not a Temporal client and does not need Temporal's keys.
  */
 const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
 

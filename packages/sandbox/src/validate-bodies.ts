@@ -100,7 +100,7 @@ function hasForm(text: string, reference: SandboxReference): boolean {
 
 function isBase64(text: string): boolean {
   if (text.length < 16 || text.length % 4 !== 0) return false;
-  // This is a round trip, because a regular expression would be slow on megabytes of text.
+  // Decodes and encodes again, because a regular expression would be slow on megabytes of text.
   return Buffer.from(text, 'base64').toString('base64') === text;
 }
 
@@ -219,7 +219,7 @@ function validateValues(given: JsonObject, model: SandboxImageModel): Violation[
 /** The pattern of a local path (contract 2.4: never in JSON). JSON Schema patterns have no flag to ignore case. */
 export const localPath = /^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\/]|\\\\|~[/]|\.{1,2}[/]|[/](?![/]))/;
 
-/** Returns violations by values that look like a local path, except in the prompt and in the model's Base64. */
+/** Returns violations for values that look like a local path, except in the prompt and in the model's Base64. */
 export function validatePaths(body: JsonObject, model?: SandboxVideoModel): Violation[] {
   const found = localPathFields(body, ['prompt', ...base64Fields(model)]);
   return found.map((field) => wrong(field, 'contains a local file path', 'local_path'));

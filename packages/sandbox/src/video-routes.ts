@@ -78,8 +78,7 @@ async function createVideo(exchange: Exchange): Promise<void> {
 type TaskReply = (exchange: Exchange, task: SandboxTask, fault?: FaultAction) => Promise<SandboxReply>;
 
 /**
- * Returns a route that reads one task: checks the credentials, then the contract, applies the fault rules, then
- * replies.
+ * Returns a route that reads one task: checks the credentials and the contract, applies the fault rules, then replies.
  */
 function readTask(mediaType: string, reply: TaskReply): (exchange: Exchange, id: string) => Promise<void> {
   return async (exchange, id) => {

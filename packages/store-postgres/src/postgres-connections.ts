@@ -136,7 +136,7 @@ export class Connections {
   }
 
   /**
-   * Runs one statement, once.
+   * Runs one statement, without retries.
    * @param durable whether the commit is on disk, and on the synchronous replicas, when this returns
    * @throws FailedStatement
    */
@@ -191,8 +191,8 @@ export async function endPool(pool: OwnPool): Promise<void> {
 }
 
 /**
- * Returns the settings for the statement that follows, which apply until its transaction ends. A role or database may
- * set other values, and `synchronous_commit = off` would lose an acknowledged record.
+ * Returns the settings for the next statement, which apply until its transaction ends. A role or database may set other
+ * values, and `synchronous_commit = off` would lose an acknowledged record.
  */
 function preamble(durable: boolean): string {
   return `SELECT set_config('statement_timeout', '${STATEMENT_MS}', true), set_config('synchronous_commit', '${durable ? 'on' : 'off'}', true), pg_is_in_recovery() AS standby`;

@@ -51,7 +51,7 @@ export class LocalCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns the path of an artifact's copy. A file moved there becomes a copy after {@link added}. */
+  /** Returns the path of an artifact's copy. A file moved there becomes a copy once {@link added} is called. */
   copyOf(sha256: string): string {
     return join(this.#copies, sha256.slice(0, 2), sha256);
   }

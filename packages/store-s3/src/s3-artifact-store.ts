@@ -245,7 +245,7 @@ export class S3ArtifactStore implements ArtifactStore {
       store: async (path, ref) => {
         const stored = await this.#stored(ref.sha256);
         // The same name means the same bytes, unless something truncated the object, which is then replaced. An object
-        // that is about to count as old is also replaced, because only a new put renews its time.
+        // that will soon count as old is also replaced, because only a new put renews its time.
         const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
         if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
       },

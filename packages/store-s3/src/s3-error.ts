@@ -23,7 +23,7 @@ export interface S3Failure {
   readonly code: string;
 }
 
-/** Error names that say nothing, which occur because a reply to HEAD has no body with a code. */
+/** Uninformative error names. They occur because a reply to HEAD has no body with an error code. */
 const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
 
 /** Code for a missing region, because the SDK has none for it. */

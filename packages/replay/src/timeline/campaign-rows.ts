@@ -216,7 +216,7 @@ export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[]
       before === undefined
         ? row
         : { ...row, startedAt: before.startedAt ?? row.startedAt, polls: before.polls + row.polls };
-    // A batch that handed a row back knows less about it than the batch that finished it.
+    // A batch that handed back a row knows less about it than the batch that finished it.
     const isOlder = before?.finishedAt != null && row.finishedAt === null;
     joined.set(row.key, isOlder ? before : known);
   }

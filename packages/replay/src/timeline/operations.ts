@@ -37,7 +37,7 @@ export type OperationEnd =
   | 'continued_as_new';
 
 /**
- * Events of one run that belong together: an activity from schedule to end, a timer, a child. A workflow task belongs
+ * Events of one run that belong together: an activity from scheduling to end, a timer, a child. A workflow task belongs
  * to the operation that caused it.
  */
 export interface Operation {

@@ -33,7 +33,7 @@ const OURS: readonly string[] = Object.values(ACTIVITY);
 
 /**
  * Divides the time between two moments. Each moment counts once, for the span whose `on` comes first in {@link SPENT}.
- * If there is none, the campaign's rows share it. The sum equals the divided time, in whole milliseconds.
+ * If there is none, the campaign's rows share it. The parts add up to the divided time, in whole milliseconds.
  */
 export function timeSpent(from: number, to: number, spans: readonly Span[]): TimeSpent[] {
   const order = Object.keys(SPENT) as SpentOn[];
@@ -173,7 +173,7 @@ function pauseBefore(
 ): Pause & { readonly from: number } {
   const { delayMs = null, retryAfterMs = null, class: word = null } = failure ?? {};
   const on = pauseOn(word);
-  // Attempts with a refused key follow at a fixed interval. For our own backoff, only the last pause is known.
+  // Attempts after a rejected key follow at a fixed interval. For our own backoff, only the last pause is known.
   const pauses = on === 'own_backoff' ? 1 : attempt - 1;
   return { on, askedMs: retryAfterMs, from: startedAt - (delayMs ?? 0) * pauses };
 }

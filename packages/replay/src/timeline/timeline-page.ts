@@ -147,7 +147,7 @@ function drawn(timeline: Timeline): object {
   };
 }
 
-/** Returns how the execution ended, with the number of rows that need a person. */
+/** Returns how the execution ended, with the number of rows that need attention. */
 function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string; readonly tone: Tone } {
   const end = entries.findLast(({ kind }) => kind === 'ended');
   const counts = end?.facts['counts'];

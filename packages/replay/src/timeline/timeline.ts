@@ -97,7 +97,7 @@ export interface TimelineEntry {
   readonly events: readonly EventIds[];
 }
 
-/** What the time was spent on. Each moment counts once, for the first category that applies. */
+/** What the time was spent on. Each moment counts once, toward the first category that applies. */
 export const SPENT = {
   downloading: 'downloading',
   poll_requests: 'poll requests',

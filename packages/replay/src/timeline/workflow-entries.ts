@@ -176,8 +176,8 @@ interface Outcome {
 }
 
 /**
- * Reads the outcome that a workflow returned. The failure table describes it, because its message may contain other
- * people's text.
+ * Reads the outcome that a workflow returned. The failure table describes it, because its own message may contain text
+ * from others.
  */
 function outcomeOf(result: unknown, story: Story): Outcome {
   const { shown } = story;

@@ -41,8 +41,7 @@ const inside = [
 ];
 
 /**
- * Schemas for free fields, which accept any JSON that contains no local path. `FreeValue` excludes null at the top
- * level.
+ * Schemas for free-form fields, which accept any JSON without local paths. `FreeValue` excludes null at the top level.
  */
 export const freeSchemas: Record<string, JsonSchema> = {
   NoLocalPath: noLocalPath,

@@ -31,7 +31,7 @@ type Check = (bench: Bench) => Promise<void>;
 const VIDEO = { mediaType: 'video/mp4' };
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (stream: Readable): Promise<Buffer> => buffer(stream);
-/** Compares values, including values from another realm, because a test runner may have its own realm. */
+/** Compares values. They may come from another realm, because a test runner may have its own. */
 const same = (actual: unknown, expected: unknown) =>
   assert.deepEqual(JSON.parse(JSON.stringify(actual)), JSON.parse(JSON.stringify(expected)));
 const rejects = (work: Promise<unknown>, code: string) =>

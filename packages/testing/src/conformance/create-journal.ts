@@ -261,8 +261,8 @@ const CAMPAIGNS = [
 ];
 
 /**
- * Returns the guarantees of every journal of paid sends, wherever it stores its records. `open` prepares an empty
- * journal and returns a function that opens it repeatedly, as several workers do.
+ * Returns the guarantees of every journal of paid sends, no matter where it stores its records. `open` prepares an
+ * empty journal and returns a function that opens it repeatedly, as several workers do.
  */
 export function createJournalConformance(
   open: () => Promise<() => CreateJournal>,

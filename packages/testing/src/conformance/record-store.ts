@@ -108,8 +108,9 @@ const LISTINGS = [
 ];
 
 /**
- * Returns the guarantees of every record store, whatever its implementation. `open` prepares an empty store and returns
- * a function that opens it repeatedly, as several workers do. At least one of them should have its own connections.
+ * Returns the guarantees of every record store, no matter how it is implemented. `open` prepares an empty store and
+ * returns a function that opens it repeatedly, as several workers do. At least one of them should have its own
+ * connections.
  */
 export function recordStoreConformance(open: () => Promise<() => RecordStore>): readonly ConformanceCheck[] {
   return [...RECORDS, ...LISTINGS].map(({ name, run }) => ({

@@ -42,10 +42,10 @@ export type MockMediaActivities = FakeWorkflowActivities &
   >;
 
 /**
- * Creates activities for a test worker that return the given outcomes, without a service, HTTP, a journal or a key.
- * Each creation key gets one video, as with a journal. A repeated task id gets a number appended. `still_running` and
- * `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides. In a real workflow, an
- * activity cannot return `cancelled` without a task.
+ * Creates activities for a test worker. They return the given outcomes and need no service, HTTP, journal or key. Each
+ * creation key gets one video, as with a journal. If a task id is repeated, a number is appended to it. `still_running`
+ * and `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides. In a real workflow,
+ * an activity cannot return `cancelled` without a task.
  *
  * Not for campaigns, decisions about unknown outcomes or the journal: use the sandbox for these.
  */

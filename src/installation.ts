@@ -34,7 +34,7 @@ export function refuseBundled(): void {
   );
 }
 
-/** An installed copy of the SDK package whose failure classes all code must share. */
+/** An installed copy of the SDK package with the failure classes that all code must share. */
 export interface SdkCopy {
   /** The package that loads this copy. */
   readonly by: string;

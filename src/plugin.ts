@@ -43,7 +43,7 @@ export class MediaPlugin
   /**
    * Returns whether every worker created with this plugin can take creates right now: it is set up, and its stores are
    * writable. Suitable for your process's readiness probe: the stores are checked at most every ten seconds. Never
-   * rejects. True if only workflows are served, and before any worker is created.
+   * rejects. Also true if only workflows are served, or before any worker is created.
    */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.workers.map((isReady) => isReady()));

@@ -26,7 +26,7 @@ export interface AddressSource {
 
 /**
  * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE points to, read with @temporalio/envconfig; null if
- * neither is set. A profile in the default file is used only if TEMPORAL_PROFILE names it.
+ * neither is set. A profile in the default file is used only if TEMPORAL_PROFILE selects it.
  * @throws Error if the named profile cannot be read or has no address, because workflows must not run on another server
  */
 export async function addressSource(

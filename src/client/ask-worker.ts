@@ -22,7 +22,7 @@ import {
   type FindTaskOptions,
 } from './options';
 
-/** Longest wait for a worker, in milliseconds. */
+/** Maximum wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
 
 /** A request that was sent under a creation key. */
@@ -120,7 +120,7 @@ export class JournalLookup {
   }
 }
 
-/** Longest wait for a worker, in milliseconds, while a person waits for the answer. */
+/** Maximum wait for a worker, in milliseconds, while a person waits for the answer. */
 const WORKER_LIMIT_MS = 120_000;
 
 /** Which part of the journal to read, and how many keys. */
@@ -187,8 +187,8 @@ export function callWaits(client: Client, workflowId: string, limitMs: number): 
 }
 
 /**
- * Returns the send that a decision applies to if it does not name one: the unconfirmed send, or else the send that was
- * decided last, so that a command can be repeated.
+ * Returns the send that a decision applies to if it does not specify one: the unconfirmed send, or else the send that
+ * was decided last, so that a command can be repeated.
  */
 export async function sendToDecide(
   review: (input: ReviewInput) => Promise<ReviewJournalPage>,

@@ -38,8 +38,8 @@ export function presentOutcomes<Outcome extends RowOutcome>(
 
 /**
  * Selects the rows that a new run resumes. Without a limit, these are all missing rows. After a limited run that ended
- * normally, they are only the rows that it started. If it ended in any other way, they are at most as many rows as it
- * had left.
+ * normally, they are only the rows that it started. If it ended in any other way, there are at most as many of them as
+ * it had left.
  */
 export function resumedRows(
   { limit, sample }: CampaignStart,

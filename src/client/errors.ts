@@ -61,7 +61,7 @@ export class CampaignOrderError extends Error {
 
 /**
  * A campaign's results cannot be read right now, because no worker answers the query for its last state. Nothing was
- * started, because without the earlier results a run would process every row again.
+ * started, because a run without the earlier results would process every row again.
  */
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';

@@ -14,8 +14,8 @@ const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
  * Returns a WorkflowClient that tolerates undecodable memos in lists and descriptions, such as a memo that another
- * client's codec has encrypted. They count as absent, so do not use it for decisions that depend on a memo. The
- * client's interceptors are not called.
+ * client's codec has encrypted. Such memos count as absent, so do not use this client for decisions that depend on a
+ * memo. The client's interceptors are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);

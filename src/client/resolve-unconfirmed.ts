@@ -64,7 +64,7 @@ async function waitsForDecision(
   const handle = client.workflow.getHandle(workflowId);
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
     // Workflows of other types do not have this query. A workflow that cannot answer right now may be waiting, and a
-    // decision that bypassed it would leave it waiting indefinitely.
+    // decision that bypasses it would leave it waiting indefinitely.
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });

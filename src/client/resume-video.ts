@@ -127,7 +127,7 @@ export async function resumeWorkflow(
     const video = unfinishedVideo(outcome) ?? (await adoptedVideo(client, description, outcome));
     return video === null ? handle : startAwait(starter, video, wait);
   }
-  // The workflow was terminated, failed or timed out, but its last state still names the task.
+  // The workflow was terminated, failed or timed out, but its last state still contains the task.
   const { video } = await client.workflow
     .getHandle(workflowId, description.runId)
     .query<VideoState>(QUERY.videoState);

@@ -48,7 +48,7 @@ export interface ServingOptions extends PartsOptions {
   readonly serve?: readonly ServedPart[];
   /**
    * Binds the queue to this journal instead of another one, which no worker may use afterward. `true` accepts the lost
-   * calls. A function receives them before anything changes, and throws to refuse.
+   * calls. A function receives them before anything changes, and can throw to refuse.
    */
   readonly rebind?: Rebind;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */

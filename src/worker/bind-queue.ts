@@ -195,7 +195,7 @@ function modelOf({ input }: PaidCallSeen): string {
   return typeof model === 'string' ? model : '';
 }
 
-/** `true` accepts the lost calls. A function receives them before anything changes, and throws to refuse. */
+/** `true` accepts the lost calls. A function receives them before anything changes, and can throw to refuse. */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);
 
 export interface QueueToBind {

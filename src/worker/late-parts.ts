@@ -13,7 +13,7 @@ import { ArtifactError, type ArtifactStore } from '../stores/artifacts/artifact-
 import { journalFault } from '../stores/journal/records';
 import { type MediaParts } from './media-parts';
 
-/** Milliseconds between attempts, and the longest time that the user's worker waits for the first attempt. */
+/** Milliseconds between attempts, and the maximum time that the user's worker waits for the first attempt. */
 const AGAIN_MS = 10_000;
 
 /** The setup steps before a worker can make paid calls. */
@@ -28,8 +28,8 @@ type Run = (input: never) => Promise<unknown>;
 type Activities = { readonly [type: string]: Run };
 
 /**
- * Our parts of the user's worker, which runs even if they cannot be set up. Until then, paid calls are refused with the
- * reason and nothing is sent, other activities fail and are retried, and the setup is retried.
+ * Our parts of the user's worker. The worker runs even if they cannot be set up. Until then, paid calls are refused
+ * with the reason and nothing is sent, other activities fail and are retried, and the setup is retried.
  */
 export class LateParts {
   /** The activities by their registered names. */
@@ -91,7 +91,7 @@ export class LateParts {
     await this.parts?.close();
   }
 
-  /** Logs a failure of the activity queues' workers and waits until they should be created again. */
+  /** Logs a failure of the activity queues' workers and waits until it is time to create them again. */
   readonly pause = async (error: unknown): Promise<void> => {
     logFailure('the workers of the activity queues have failed', error);
     await this.untilNext();

@@ -11,8 +11,8 @@ interface Checked {
 }
 
 /**
- * Returns the stores that the served parts need. Without the journal nothing is sent, and without the artifact store no
- * result is stored; another worker should get that work. Polls need neither.
+ * Returns the stores that the served parts need. Without the journal, nothing is sent, and without the artifact store,
+ * no results are stored, so another worker should get that work. Polls need neither.
  */
 export function storesNeeded(
   kinds: Served['kinds'],

@@ -73,7 +73,7 @@ export async function serveWorker(
   }
 }
 
-/** Whether errors must fail the worker. A rebind is a deliberate, one-time step whose result matters. */
+/** Whether errors must make the worker fail. A rebind is a deliberate, one-time step whose result matters. */
 function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
   return startup === 'strict' || rebind !== false;
 }

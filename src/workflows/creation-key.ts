@@ -48,7 +48,8 @@ export function inThisRun(state: CreateOnceState): CreateOnceState {
 
 /**
  * Returns this workflow's ancestors, for a paid call's input. They may run for months after this workflow has ended,
- * and resetting one of them starts this workflow again. The key is therefore kept until the server has forgotten them.
+ * and resetting one of them starts this workflow again. The key is therefore kept until the server no longer stores
+ * them.
  */
 export function ancestry(): Ancestry {
   const { workflowId, namespace, parent, root } = workflowInfo();

@@ -33,7 +33,7 @@ async function create(
   input: GenerateVideoInput,
   progress: VideoProgress,
 ): Promise<CarriedWait | VideoOutcome> {
-  // The activity validates the request's contents, because a change of the rules must not change how old histories
+  // The activity validates the request's contents, because a change to the rules must not change how old histories
   // replay.
   const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
   if (issue !== undefined)

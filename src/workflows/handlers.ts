@@ -31,8 +31,8 @@ const NO_TASK_QUEUE =
 
 /**
  * Returns what is wrong with a workflow's input, which any caller may have stored and passed back. An exception in
- * workflow code would fail the workflow task repeatedly. Only in a run that continues another one does `carried`
- * contain our own state.
+ * workflow code would fail the workflow task repeatedly. `carried` contains our own state only in a run that continues
+ * another one.
  */
 export function inputIssue(input: unknown, shape: Shape): ValidationIssue | undefined {
   const continues = workflowInfo().continuedFromExecutionRunId !== undefined;

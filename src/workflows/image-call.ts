@@ -39,7 +39,7 @@ import { activity, imageScheduleToCloseMs } from './proxies';
 import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
 import { PINNED, recordFacts } from './workflow-metadata';
 
-/** The activity's task queue, or why its caller has none, and the required shape of the input. */
+/** The activity's task queue, or the reason its caller has none, and the required shape of the input. */
 export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {
   readonly shape: Shape;
   readonly onState?: (creationKey: string, wait: CallWait | null) => void;

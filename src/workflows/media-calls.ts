@@ -74,7 +74,7 @@ const MAX_NAME = 250;
 
 function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
   return {
-    // A paid video is finished and kept even if its caller ends. The caller's retry adopts it.
+    // A paid video is finished and kept even if its caller ends. A retry of the caller adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     // Identifies the caller by its type. The caller's ID is not in its history, which may be replayed under any ID. The
     // child's ID must not be one that a reset caller would request again, because the server would reject the duplicate

@@ -179,7 +179,7 @@ const OPTIONS = {
   readonly [name in keyof MediaActivities]: ActivityOptions | ((limits: never) => ActivityOptions);
 };
 
-/** The activities as workflows call them. Image activities are typed for callers that do their own waiting. */
+/** The activities as workflows call them. Image activities are typed for callers that handle waits themselves. */
 interface Called extends Omit<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage> {
   [ACTIVITY.generateImage](
     input: GenerateImageInput & { readonly waits: true },

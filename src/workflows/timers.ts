@@ -55,7 +55,7 @@ export class Alarm {
 
   /** Requests a wake-up. @param time workflow time in milliseconds */
   at(time: number): void {
-    // A resolution of one second is enough, and lets nearby times share a timer.
+    // One second is precise enough, and lets nearby times share a timer.
     const rounded = Math.ceil(time / 1000) * 1000;
     if (rounded >= this.nextAt) return;
     this.nextAt = rounded;

@@ -98,7 +98,7 @@ export class VideoProgress {
         ...given({ model: video.model ?? undefined }),
       });
     else if (taskId !== null) recordFacts({ taskId });
-    // While this workflow waits, searches for work that needs a person find it.
+    // While this workflow waits, it shows up in searches for work that needs a person.
     if (phase === 'unconfirmed') recordFacts({ outcome: phase });
     else if (before === 'unconfirmed') forgetOutcome();
   }

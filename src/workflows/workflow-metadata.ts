@@ -11,8 +11,8 @@ import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } fr
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /**
- * Whether this execution was started with one of our search attributes. Only then is it certain that they are
- * registered in the namespace. An unregistered one would fail the workflow task indefinitely.
+ * Whether this execution was started with one of our search attributes. Only then are they certain to be registered in
+ * the namespace. An unregistered one would fail the workflow task indefinitely.
  */
 function isSearchable(): boolean {
   const { typedSearchAttributes } = workflowInfo();
@@ -52,7 +52,7 @@ function pairsOf(facts: SearchFacts) {
 const behaving = (versioningBehavior: VersioningBehavior) => (): WorkflowDefinitionOptions =>
   workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};
 
-/** A paid call ends on the version that started it, so a version that is rolled back keeps what it has bought. */
+/** A paid call finishes on the version that started it, so a version that is rolled back keeps what it has bought. */
 export const PINNED = behaving('PINNED');
 
 /**

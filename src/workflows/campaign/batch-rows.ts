@@ -126,7 +126,7 @@ export class BatchPages {
 }
 
 /**
- * A row in flight. It is mutable, because a batch has hundreds of them and one thread. Times are workflow time in
+ * A row in flight. It is mutable, because a batch has hundreds of rows and one thread. Times are workflow time in
  * milliseconds.
  */
 export interface Row {

@@ -83,7 +83,9 @@ function isWholeReport(report: BatchReport, before: Pick<OpenBatch, 'report'>): 
   return without(before.report?.ended ?? [], report.ended).length === 0;
 }
 
-/** Returns a lost batch's rows without a reported result. They may have been bought, and polled until now. */
+/**
+ * Returns a lost batch's rows without a reported result. They may have been bought, and may have been polled until now.
+ */
 function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }
@@ -223,7 +225,10 @@ export class BatchWindow {
     );
   }
 
-  /** Finds the batch with the fewest remaining rows and orders it to hand them back: polling so few costs too much. */
+  /**
+   * Finds the batch with the fewest remaining rows and orders it to hand them back, because polling so few costs too
+   * much.
+   */
   private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);

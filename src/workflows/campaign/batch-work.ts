@@ -241,7 +241,7 @@ class BatchParent {
   private dueAt: number;
   private sending = false;
   private n = 0;
-  /** Whether the last report could not be delivered. Nothing more is then started. */
+  /** Whether the last report could not be delivered. If so, nothing more is started. */
   gone = false;
 
   constructor(

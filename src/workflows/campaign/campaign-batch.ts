@@ -184,7 +184,7 @@ class Batch {
       this.reportedFew = true;
       parent.notify();
     }
-    // Nothing in flight could give money back, so the budget may be spent.
+    // Nothing in flight could give money back, so the budget may be exhausted.
     const isStarved = work.budget.needs() !== null && work.settling() === 0;
     if (isStarved && !this.reportedStarved) parent.notify();
     this.reportedStarved = isStarved;
@@ -242,7 +242,7 @@ class Batch {
   }
 
   /**
-   * Whether rows may end as not bought. This requires that the journal has confirmed, after the stop was ordered, that
+   * Whether rows can end as not bought. This requires that the journal has confirmed, after the stop was ordered, that
    * no other run of this batch has bought them. A batch that was reset manually receives its orders again and does not
    * know what it sent.
    */

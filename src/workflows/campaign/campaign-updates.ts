@@ -17,7 +17,7 @@ import { batchSettings, type Campaign } from './campaign';
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
 /** The `resume` Update: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
-/** The `cancel` Update: ends the campaign in an orderly way. Rows that were not sent end with outcome `cancelled`. */
+/** The `cancel` Update: ends the campaign gracefully. Rows that were not sent end with outcome `cancelled`. */
 export const cancelUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.cancel);
 /** The `setConcurrency` Update: changes how many rows can be in progress at the same time. */
 export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setConcurrency']]>(

@@ -30,7 +30,7 @@ type RowStep =
 
 export interface RowAnswer {
   readonly step: RowStep;
-  /** The answer that led to the step. A temporary refusal contains the time before which nothing may be sent. */
+  /** The answer that led to the step. A temporary refusal contains the earliest time at which anything may be sent. */
   readonly answer: CreateVideoAnswer;
 }
 
@@ -54,7 +54,7 @@ export async function createRows(
   // Create promises only where something is awaited (docs/adr/0011).
   const known = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
-    // A worker with another version may return fewer answers. The outcome of the other rows is unknown.
+    // A worker with a different version may return fewer answers. The outcome of the other rows is unknown.
     const got = 'lost' in answers ? answers.lost : (answers.all[index] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)

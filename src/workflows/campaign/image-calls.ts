@@ -90,7 +90,7 @@ function isAbsent(outcome: ImageOutcome): boolean {
 
 const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];
 
-/** Runs one image row as a plain activity with its own retries, as for single images. Never throws. */
+/** Runs one image row as a plain activity with its own retries, like a single image call. Never throws. */
 function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;

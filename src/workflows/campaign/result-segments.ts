@@ -51,7 +51,7 @@ interface EndedRow {
 const SEGMENT_ROWS = 200;
 /**
  * The number of ended rows, or the age of the oldest one, at which a segment is written. The age limit is lower if few
- * rows are in flight, because a person may be watching them.
+ * rows are in flight, because a person may be watching.
  */
 const FLUSH_ROWS = 100;
 const FLUSH_MS = 15_000;

@@ -175,7 +175,7 @@ async function planConcurrently(campaign: Campaign, select: RowSelection): Promi
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;
-  // A plan that failed or was refused becomes a note. The campaign continues.
+  // A plan that failed or was refused is only noted. The campaign continues.
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
   else campaign.addPlan(plan, select);
   campaign.wake();

@@ -13,13 +13,13 @@ import { type Watches } from './watches';
 const MIN_GROUP = 10;
 const GROUP_WAIT_MS = 2_000;
 /**
- * Number of a batch's rows per open group. This is enough for 150 creates per second and leaves few waiting at a
- * cancellation.
+ * Number of a batch's rows per open group. This is enough for 150 creates per second, and leaves few waiting when the
+ * campaign is canceled.
  */
 const ROWS_PER_GROUP = 300;
 /**
- * Under a rate limit, the open creates cover this many milliseconds. This is enough to use the full limit and leaves
- * few waiting at a cancellation.
+ * Under a rate limit, the open creates cover this many milliseconds. This is enough to use the full limit, and leaves
+ * few waiting when the campaign is canceled.
  */
 const CAPPED_MS = 2_000;
 

@@ -124,7 +124,7 @@ export class Watches {
 
   /**
    * Makes one attempt for each row, all in one activity. Rows that need more attempts then get an activity each, which
-   * never starts before the time that the service requested. Other deliveries do not have to wait for these.
+   * never starts before the time that the service requested. Other deliveries need not wait for them.
    */
   private async fetch(finished: readonly FinishedRow[]): Promise<void> {
     const { download } = this.batch.input.settings.queues;

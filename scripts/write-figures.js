@@ -19,7 +19,7 @@ const MEANING = {
     'Gaps between two polls of a task (target 4 s), while batches hand back their rows, one by one and then all together, and while some polls take 2 s.',
   'campaign-rows': 'Cost per row from the start of a campaign to its result, with at most 2,000 in flight.',
   'campaign-scale':
-    'Many videos in flight at a 4 s interval. CPU per video includes its create, polls and download. Bare requests are the same requests without Temporal and checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
+    'Many videos in flight at a 4 s interval. CPU per video includes its create, polls and download. Bare requests are the same requests without Temporal or checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
   'campaign-throughput': 'Small videos created, polled and downloaded per second, with 10,000 in flight.',
   'detection-lag':
     'How soon a download is scheduled after its task has ended at the service, with 100 single videos in flight, and the CPU per poll.',
@@ -117,7 +117,7 @@ function measuredPage() {
   const text = `# Measured
 
 The last result of each benchmark, on a machine with 2 cores and 24 GiB. To repeat one, run \`npm run bench -- NAME\`.
-[scale](scale.md) helps you size a machine.
+[Scale](scale.md) helps you size a machine.
 
 \`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method. Tests do not enforce these
 figures.

@@ -114,7 +114,7 @@ function table(measured) {
       'events, KiB of history per row',
       'KiB of database per row',
       'runs',
-      'worker after 10% of rows / peak, MiB',
+      'worker after 10% of rows / at peak, MiB',
       'load',
     ],
     rows: measured.map((one) => [
@@ -135,7 +135,7 @@ function table(measured) {
 
 const NOTES = [
   `Measured from the campaign's start to its result, with at most ${IN_FLIGHT.toLocaleString('en')} in flight. Each size has its own stack.`,
-  'In a small campaign the start, the first poll after 4 s and the end dominate; in a large one the rows.',
+  'In a small campaign the start, the first poll after 4 s and the end dominate; in a large one, the rows do.',
   BARE_NOTE,
   'Runs include those of the campaign and of its batches.',
   'All million rows are planned, which is part of the seconds; the campaign is abandoned after this many downloads.',

@@ -180,7 +180,7 @@ function result(measured, minutes) {
     table: {
       columns: [
         'in flight',
-        'polls/s of target',
+        'polls/s (of target)',
         'database, MiB per hour',
         'history events per hour',
         'history, MiB per hour',

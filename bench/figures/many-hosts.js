@@ -187,7 +187,7 @@ function tableOf(values) {
       'workers',
       'in flight (reached)',
       'full after, s',
-      'polls/s of target',
+      'polls/s (of target)',
       'gap p50 / p95, s',
       'created / downloaded per s',
       'server + workers + bucket + database, cores',

@@ -81,7 +81,7 @@ function table(empty, measured) {
     columns: [
       'polling',
       'in flight (reached) x seconds',
-      'polls/s of target',
+      'polls/s (of target)',
       'gap p50 / p95 / max, s',
       'lag p50 / p95, s',
       'ended per s',

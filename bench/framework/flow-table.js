@@ -14,7 +14,7 @@ function flowTable(measured) {
     columns: [
       'design',
       'in flight (reached)',
-      'polls/s of target',
+      'polls/s (of target)',
       'gap p50 / p95 / max, s',
       'created / downloaded per s',
       'server + worker + sandbox, cores',

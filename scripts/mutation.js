@@ -137,7 +137,7 @@ function writeProof(mutants, groups) {
     noticed: noticed,
     'not noticed': missed,
     'noticed by running out of time': count(mutants, SLOW),
-    'percent noticed': percent(noticed, missed),
+    'percent detected': percent(noticed, missed),
     'set aside as equivalent': mutants.filter(({ status }) => status === 'Ignored').length,
   };
   const folder = path.resolve(process.env['PROOF_OUT'] ?? path.join(CACHE, '..', 'proof'), 'deep');

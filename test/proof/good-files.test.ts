@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   proved('good-files', {
-    'good files verified to their end': counts.verified,
+    'good files verified to the end': counts.verified,
     'good files accepted with a warning': counts.warned,
     muxers: counts.muxers.size,
     codecs: counts.codecs.size,

@@ -102,7 +102,7 @@ describe('a worker struck', () => {
       proven.reduce((total, struck) => total + count(struck), 0);
     proved('kill-points', {
       'crash points': CRASH_POINTS.length,
-      'points x signals': proven.length,
+      'combinations of point and signal': proven.length,
       'creates sent': sum(({ facts }) => facts.sends),
       accepted: sum(({ facts }) => facts.accepted),
       'ended without a person': sum(({ facts }) => Number(facts.outcome === 'completed')),

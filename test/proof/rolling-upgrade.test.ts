@@ -131,7 +131,7 @@ describeDeep('a worker deployment with versions', () => {
     proved('rolling-upgrade', {
       videos: outcomes.length,
       rows: ROWS,
-      'changes of version': 2,
+      'version changes': 2,
       'creates beyond one': creates.accepted - outcomes.length - ROWS,
       'videos lost': lost,
     });

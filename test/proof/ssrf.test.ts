@@ -73,7 +73,7 @@ afterAll(async () => {
     'forms of forbidden addresses': counts.forms,
     'requests to them': counts.requests,
     'redirects to them': counts.redirects,
-    'names given to a proxy': counts.proxied,
+    'names passed to a proxy': counts.proxied,
     'rebinding resolvers': counts.rebound,
     'allowed addresses taken': counts.allowed,
     'connections to a forbidden address': counts.connections,

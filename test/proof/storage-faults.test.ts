@@ -30,8 +30,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   proved('storage-faults', {
     'small file systems mounted': counts.disks,
-    'writes that met a full or read-only store': counts.faults,
-    'writers of one artifact at once': counts.writers,
+    'writes to a full or read-only store': counts.faults,
+    'concurrent writers of one artifact': counts.writers,
     'reads beside them': counts.reads,
     'writers killed at a named point': counts.kills,
     'partial files visible': counts.partial,

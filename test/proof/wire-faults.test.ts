@@ -254,7 +254,7 @@ describe('all cells together', () => {
       'paid requests started': sum(paid.map(({ came }) => came.seen.started)),
       'paid requests complete': sum(paid.map(({ came }) => came.seen.complete)),
       accepted: sum(paid.map(({ came }) => came.seen.accepted)),
-      'proved unsent': unsent.length,
+      'proven unsent': unsent.length,
       'accepted beyond one': sum(paid.map(({ came }) => Math.max(0, came.seen.accepted - 1))),
       'sends beyond one': sum(paid.map(({ came }) => Math.max(0, came.seen.started - 1) + came.seenAgain)),
       'called unsent with bytes on the server': unsent.filter(({ came }) => came.seen.started > 0).length,

@@ -101,7 +101,7 @@ describeDeep('a Temporal server on PostgreSQL that is killed with its database',
         'rows completed': lines.filter(({ outcome }) => outcome === 'completed').length,
         'videos completed': outcomes.filter(({ outcome }) => outcome === 'completed').length,
         'creates accepted': service.creates.accepted,
-        'accepted while the server or its database was away': acceptedMeanwhile.reduce(
+        'accepted while the server or its database was down': acceptedMeanwhile.reduce(
           (sum, one) => sum + one,
           0,
         ),

@@ -46,9 +46,9 @@ function provedProperties({ testResults, startTime }) {
   const full = all.filter(({ runs }) => runs >= RUNS[SIZE]);
   const counts = {
     properties: full.length,
-    'runs of each at least': Math.min(...full.map(({ runs }) => runs)),
+    'minimum runs per property': Math.min(...full.map(({ runs }) => runs)),
     'expensive properties with fewer runs': all.length - full.length,
-    'runs in all': all.reduce((sum, { runs }) => sum + runs, 0),
+    'total runs': all.reduce((sum, { runs }) => sum + runs, 0),
     'files with a failure': testResults.filter(({ numFailingTests }) => numFailingTests > 0).length,
   };
   const text = Object.entries(counts).map(([what, count]) => `${count.toLocaleString('en-US')} ${what}`);

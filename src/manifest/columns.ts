@@ -49,13 +49,13 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column(
     'operation',
     ALL,
-    'video, image or edit. Default: what the model makes, or what the columns indicate if the model is unknown; edit if there are images.',
+    'video, image or edit. Default: edit if there are images, otherwise what the model makes or, if it is unknown, what the columns indicate.',
   ),
   column('model', ALL, 'Public model ID, exactly as the service defines it.'),
   column('prompt', ALL, 'What to show or change.'),
   column('duration', ['video'], 'Duration in whole seconds.', { aliases: ['seconds', 'durationSeconds'] }),
-  column('resolution', ['video'], 'For example 720p.'),
-  column('aspect_ratio', ['video'], 'For example 16:9.', { aliases: ['aspectRatio'] }),
+  column('resolution', ['video'], 'For example, 720p.'),
+  column('aspect_ratio', ['video'], 'For example, 16:9.', { aliases: ['aspectRatio'] }),
   column('image_reference', ['video'], `Reference images: ${SOURCES}.`, { suffix: 'may' }),
   column('video_reference', ['video'], `Reference videos: ${SOURCES}.`, { suffix: 'may' }),
   column('audio_reference', ['video'], `Reference audio: ${SOURCES}.`, { suffix: 'may' }),
@@ -72,7 +72,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column('images', ['edit'], `Images to edit, in order: ${FILES}. Not an address.`, {
     aliases: ['image'],
   }),
-  column('mask', ['edit'], 'Mask for the edit, in the same form as images.'),
+  column('mask', ['edit'], 'Mask for the edit, in the same format as images.'),
   column('account', ALL, "Name of the credential. Default: the campaign's account."),
   column('field', ALL, 'field:NAME sets a model-specific field, as JSON or plain text.', {
     suffix: 'always',

@@ -8,7 +8,7 @@ Without a name all benchmarks run, one after the other.
   --list          names and what each measures
   --json          results as JSON on standard output; progress is on standard error
   --minutes N     how long the growth of the database is watched (default 2)
-  --quick         small numbers, to see that it works; kept only with --results
+  --quick         small sizes, to check that it works; kept only with --results
   --results DIR   where NAME.json is written (default bench/results)
   --no-build      take lib as it is
 

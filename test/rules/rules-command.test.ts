@@ -24,7 +24,7 @@ function rules(...ids: string[]): {
 it('without results it prints the rule, its tests, and the files that name it', () => {
   const { code, out, err } = rules('C4.4a');
   expect(err).toContain('No test results yet');
-  expect(out).toContain('One authorized creation sends at most one create');
+  expect(out).toContain('One authorized creation puts at most one create on the wire');
   expect(out).toMatch(/ {4}test\/contract\/create-once\.test\.ts\n {6}not run {2}\[C4\.4a\]/);
   for (const file of ['src/workflows/create-once.ts', 'test/e2e/video.test.ts', 'docs/contract-rules.md'])
     expect(out.slice(out.indexOf('Named by'))).toContain(`    ${file}\n`);

@@ -37,8 +37,8 @@ import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
 import { type Reserved, spendBooksOf } from './spend-book';
 
 /**
- * Returns "not sent" for a shutdown, a cancellation or a late start before the send. Nothing is interrupted after that
- * (failure model: row 12).
+ * Returns "not sent" if a shutdown, a cancellation or a late start precedes the send. Once the send begins, nothing
+ * interrupts it (failure model: row 12).
  */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
   const { budgetMs } = window;
@@ -66,8 +66,8 @@ function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: numbe
   // The server caps both timeouts at the time left for the execution. If they differ, the activity's own timeout is too
   // short.
   return startToCloseMs < scheduleToCloseMs || scheduleToCloseMs === 0
-    ? `startToCloseTimeout of this activity is ${given}, but the service may take ${needed} to answer, so nothing was sent. Set startToCloseTimeout to ${least} or more.`
-    : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give the workflow a longer execution or run timeout, and give your own activity a scheduleToCloseTimeout of at least ${least}.`;
+    ? `This activity's startToCloseTimeout is ${given}, but the service may take ${needed} to answer, so nothing was sent. Set startToCloseTimeout to ${least} or more.`
+    : `The workflow would time out before the service had ${needed} to answer, so nothing was sent. Give the workflow a longer execution or run timeout, and give your own activity a scheduleToCloseTimeout of at least ${least}.`;
 }
 
 const NO_KEY: MissingHere = {
@@ -78,8 +78,8 @@ const NO_KEY: MissingHere = {
 };
 
 /**
- * How long a worker delays its refusal of a call that it cannot serve, in milliseconds. A fast refusal would attract
- * all calls.
+ * How long a worker delays its refusal of a call that it cannot serve, in milliseconds. A worker that refuses quickly
+ * would attract all calls.
  */
 const UNSERVED_MS = 1_000;
 
@@ -89,8 +89,8 @@ export async function kept<Answer>(answer: Answer): Promise<Answer> {
 }
 
 /**
- * Returns why a request is not sent: the server does not know its intent, so no trace would remain if the journal were
- * lost.
+ * Returns the reason a request is not sent if the server does not know its intent: no trace of it would remain if the
+ * journal were lost.
  */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
@@ -104,9 +104,9 @@ const NOT_ACKNOWLEDGED =
   'The Temporal server did not acknowledge the call before the request, and nothing was sent.';
 
 /**
- * Returns why a request whose intent is written must not be paid from a batch's budget, or undefined if it may. Closing
- * a batch writes its fence before the intents are read, so the close sees every request that passes this check. The
- * owner is recorded first, so that the close also finds the run of a request that may still be sent.
+ * Returns the reason a request with a written intent must not be paid for from a batch's budget, or undefined if it can
+ * be. Closing a batch writes its fence before the intents are read, so the close sees every request that passes this
+ * check. The owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
 export async function payerRefusal(
   journal: CreateJournal,
@@ -126,9 +126,9 @@ export async function payerRefusal(
 }
 
 const CLOSED =
-  'The campaign batch that was to pay for this call is closed, and nothing was sent. The campaign gives the row to another batch.';
+  'The campaign batch that would have paid for this call is closed, and nothing was sent. The campaign gives the row to another batch.';
 const NOT_THE_OWNER =
-  'Another run of this campaign batch spends its budget, and nothing was sent: a batch that was reset does not know what was spent before. The campaign gives the row to another batch.';
+  'Another run of this campaign batch is spending its budget, so nothing was sent: a batch that was reset does not know what was spent before. The campaign gives the row to another batch.';
 
 /**
  * Whether this run may spend a batch's budget. Only the first run that opens one of the batch's pages or sends for it
@@ -161,20 +161,23 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
   });
 }
 
-/** What an account allows to be sent. Its result must always be reported. */
+/** An account's permission to send. Its result must always be reported. */
 export interface Admission {
-  /** Adds the time of the next retry to a refusal in effect. */
+  /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that nothing is sent and no intent was written. */
   unused(): Promise<void>;
   /**
-   * Returns the estimate to the budget if the answer, and whatever was recorded instead, prove that nothing was
+   * Returns the estimate to the budget if the answer, and anything recorded in its place, prove that nothing was
    * charged.
    */
   settle(...answers: readonly RecordedAnswer[]): Promise<void>;
 }
 
-/** Returns why the call is not sent now, or what is needed to send it. Writes nothing until all checks have passed. */
+/**
+ * Returns the reason the call cannot be sent now, or what is needed to send it. Writes nothing until all checks have
+ * passed.
+ */
 export async function admitCall(
   opened: OpenedCall,
 ): Promise<NotSent | RejectedCall | { readonly admission: Admission; readonly call: AdmittedCall }> {
@@ -241,12 +244,13 @@ async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSe
     return undefined;
   }
   const heldUntil = timeAfter(permit.heldForMs);
-  const message = `The rate limit of the account ${base.account ?? ''} (createsPerSecond) does not allow another call yet, and nothing was sent. The call will be retried at ${heldUntil}.`;
+  const message = `The rate limit of account ${base.account ?? ''} (createsPerSecond) does not allow another call yet, and nothing was sent. The call will be retried at ${heldUntil}.`;
   return unsentAnswer(base, 'account_rate', message, { heldUntil });
 }
 
 /**
- * Checks the account's standing refusals and its spend limit. If either one holds the call back, returns its answer.
+ * Checks the account's standing refusals and its spend limit. If either one holds the call back, returns the answer
+ * that says so.
  */
 async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
@@ -286,19 +290,18 @@ async function reserve(
   if (spendLimit === undefined) return undefined;
   const { estimate } = base;
   const limit = `${formatMoney(spendLimit)} per ${spendLimit.per}`;
-  const mend =
-    "Nothing was sent. Correct the account's spendLimit, or the prices in the model configuration.";
+  const mend = "Nothing was sent. Fix the account's spendLimit or the prices in the model configuration.";
   if (keepsNothing(journal))
     return rejectedAnswer(base, 'spend_limit', `A spend limit cannot be enforced without a journal. ${mend}`);
   if (estimate === null || estimate.currency !== spendLimit.currency) {
-    const unknown = `The account ${name} may spend ${limit}, but the price of this call in ${spendLimit.currency} is not known.`;
+    const unknown = `Account ${name} may spend ${limit}, but the price of this call in ${spendLimit.currency} is not known.`;
     return rejectedAnswer(base, 'spend_limit', `${unknown} ${mend}`);
   }
   if (estimate.microUnits > spendLimit.microUnits) {
-    const above = `This call is estimated at ${formatMoney(estimate)}, but the account ${name} may spend only ${limit}.`;
+    const above = `This call is estimated at ${formatMoney(estimate)}, but account ${name} may spend only ${limit}.`;
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
-  // Only the credential is used, so that a corrected base URL does not restart the limit.
+  // Only the credential is used, so fixing the base URL does not restart the limit.
   const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
   const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
   events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
@@ -309,7 +312,7 @@ async function reserve(
   const ends = new Date(endsAt).toISOString();
   // A person may raise the limit before the window ends, and refused calls return their estimates to the budget.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
-  const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}. The call will be retried at ${heldUntil}.`;
+  const message = `Account ${name} may spend ${limit}, of which ${spentText} is already spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}. The call will be retried at ${heldUntil}.`;
   return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
 }
 
@@ -323,8 +326,8 @@ const LONGEST_HOLD_MS = 60 * 60_000;
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
   const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
   const heldUntil = timeAfter(probeInMs);
-  const account = `the account ${base.account ?? ''}`;
-  const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
+  const account = `account ${base.account ?? ''}`;
+  const whose = scope === 'account' ? account : `${account} for model ${JSON.stringify(model)}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
   const text = `Since ${since} the service has rejected calls from ${whose}${status}: ${message} Nothing was sent. From time to time, a single request checks whether calls are still rejected. The next check is at ${heldUntil}.`;
   return unsentAnswer(base, 'refusal_stands', text, { reason, heldUntil });

@@ -218,7 +218,7 @@ function byItsWorker(
   };
 }
 
-/** Without a journal, nothing can be proved and nothing needs a binding. */
+/** Without a journal, nothing can be proven and nothing needs a binding. */
 const nothingToBind: CheckBinding = async () => ({
   bound: true,
   journalId: '',

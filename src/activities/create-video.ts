@@ -27,7 +27,7 @@ type VideoCall = CreateVideoInput & Pick<PaidSpec, 'agreedPrice' | 'keepsBooks' 
 /**
  * Sends at most one POST per intent under a creation key (architecture: Create), alone or as a group's row. Every
  * outcome is a value. Errors are thrown only before anything could be sent.
- * @param sender receives the task ID as soon as the service replies, before it is recorded. This is best effort; the
+ * @param sender receives the task ID as soon as the service replies, before it is recorded. This is best effort: the
  * journal keeps the ID.
  */
 export async function createOneVideo(

@@ -23,8 +23,8 @@ import { startHeartbeat } from './heartbeat';
 import { completeWatchWithRetries } from './watchers';
 
 /**
- * Milliseconds after which no more videos are started. A video that was not started is answered without a file, and
- * then downloads it itself on any worker.
+ * Milliseconds after which no more downloads are started. A video whose download was not started is answered without a
+ * file, and its own download then runs on any worker.
  */
 const BEGIN_WITHIN_MS = 5_000;
 
@@ -79,7 +79,7 @@ export function createDownloadVideos(
 
 interface Deliverable {
   readonly video: VideoTask;
-  /** When its attempt must have ended, in milliseconds since the Unix epoch according to the server's time. */
+  /** Time by which its attempt must have ended, in milliseconds since the Unix epoch, in the server's time. */
   readonly until: number;
 }
 

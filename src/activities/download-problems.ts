@@ -114,7 +114,7 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
     return { kind: 'unavailable', message: `The service is not available (HTTP ${status}).`, ...rest };
   return {
     kind: 'missing',
-    message: `The service does not have content for this task (HTTP ${status}).`,
+    message: `The service has no content for this task (HTTP ${status}).`,
     ...rest,
   };
 }

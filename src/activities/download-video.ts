@@ -276,7 +276,7 @@ async function tryOnce(download: DownloadTry, taskId: string): Promise<TriedVide
   const record = await download.client.getVideo(taskId, { signal: download.signal, purpose: 'content' });
   const result = await locations(download, taskId, record);
   if ('video' in result) return { video: result.video, record };
-  // A service that does not answer has not denied the result, because this runs only for completed tasks.
+  // This runs only for completed tasks, so the result may exist even if the service does not answer.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
   const problem = expired(result.problem, record, download.serverTime());
   return { problem, lives: isKept && !download.flowed };
@@ -302,7 +302,7 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
   try {
     return await tryLocations(download, taskId, record);
   } catch (error) {
-    // An error without a code does not originate from the store or the system, so it is a bug of ours.
+    // An error without a code comes neither from the store nor from the system, so it is our bug.
     if (typeof (error as { code?: unknown }).code !== 'string') throw error;
     return { problem: { kind: 'storage', message: toArtifactError(error).message } };
   }

@@ -46,8 +46,8 @@ export function reported<T>(value: T): (error: unknown) => T {
 }
 
 /**
- * Number of attempts that workers without the account may make. With two workers, all of an activity's attempts miss
- * the right one once in 64 times.
+ * Number of attempts that workers without the account may make. With two workers, the chance that all of an activity's
+ * attempts miss the right one is 1 in 64.
  */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;
@@ -159,7 +159,7 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
       'This worker has no create journal (journal: "none"), so a paid activity may have only one attempt. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
-    // It is unknown whether an earlier attempt has sent.
+    // It is unknown whether an earlier attempt has sent anything.
     details: [{ attempt }],
   });
 }
@@ -169,7 +169,7 @@ export async function redactorsOf(accounts: AccountRegistry): Promise<readonly R
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Returns a function that removes known keys, signed URLs, and anything in the same form from text. */
+/** Returns a function that removes from text all known keys, signed URLs, and anything that looks like one. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

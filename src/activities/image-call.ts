@@ -203,7 +203,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
     if (!who.isLastAttempt && (delayMs ?? 0) <= IMAGE_TIMEOUTS.longestPauseMs) {
       throw retryLater({
         class: 'refused_for_now',
-        message: `The service temporarily refused with HTTP ${httpStatus}. Nothing was accepted.`,
+        message: `The service temporarily refused the request with HTTP ${httpStatus}. Nothing was accepted.`,
         httpStatus,
         delayMs,
         retryAfterMs: delayMs,
@@ -211,7 +211,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
       });
     }
     const message =
-      'The service temporarily refused, and nothing was accepted. Start it again later with the same ID.';
+      'The service temporarily refused the request. Nothing was accepted. Start it again later with the same ID.';
     const rejected = { ...rejectedAnswer(answer, 'retry_later', message), httpStatus, error };
     return finalOutcome(notBefore === null ? rejected : { ...rejected, notBefore }, creationKey);
   }

@@ -29,7 +29,7 @@ export interface ImageStorage {
   readonly warnings: readonly string[];
   /**
    * Time by which everything must be stored or given up, in milliseconds of `performance.now`. The outcome is written
-   * after it.
+   * after that.
    */
   readonly deadlineAt: number;
   /** The answer's journal. Only with a journal can results that are lost now be fetched later. */
@@ -168,7 +168,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
     } else if (result.kind === 'refused') {
       lost = `http_${result.status}`;
       delay = Math.max(delay, result.retryAfterMs ?? 0);
-      // Repeating a request does not change an access denial, and waiting for hours is too long here.
+      // A repeated request would be denied again, and waiting for hours is not an option here.
       if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
     } else lost = result.code;
     if (performance.now() + delay >= deadlineAt) break;

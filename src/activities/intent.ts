@@ -41,8 +41,8 @@ export interface PaidSpec {
   /** Set to return only what is recorded. An open send stays open. */
   readonly recordedOnly?: true;
   /**
-   * When a call that may have been lost together with its heartbeats was scheduled (ISO 8601). Its records are
-   * requested.
+   * When a call that may have been lost together with its heartbeats was scheduled (ISO 8601). Set if the caller wants
+   * only what is recorded about it.
    */
   readonly recordedSince?: string | undefined;
   /** The unconfirmed send that may be sent again under its idempotency key. */
@@ -108,13 +108,13 @@ export interface AdmittedCall extends OpenedCall {
   readonly ready: ReadyCall;
 }
 
-/** Returns the sender's fields in the form that every entry about a send uses. */
+/** Returns the sender's fields in the format that every entry about a send uses. */
 export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
   const above = ancestors.length > 0 ? { ancestors } : {};
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
 }
 
-/** Returns the entry that permanently excludes a sender. It names the workflows that may request its key again. */
+/** Returns the entry that permanently excludes a sender. It names the workflows that may use its key again. */
 export function fenceOf(who: Caller): FenceEntry {
   const { runId: _, attemptAt: __, ...names } = sentBy(who);
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
@@ -186,7 +186,7 @@ export const NO_ACCOUNT: MissingHere = {
   cause: 'account_not_configured',
   reason: 'account_not_configured',
   message:
-    'This worker does not have this account, and nothing was sent. A worker that has the account will take the call. Specify an account that the workers have, or start a worker with that credential and base URL.',
+    'This worker does not have this account, and nothing was sent. A worker that has the account will take the call. Name an account that the workers have, or start a worker with that credential and base URL.',
   field: 'account',
 };
 

@@ -123,7 +123,7 @@ export function pendingAnswer(
 /**
  * Returns the answer when another request owns the key.
  * @param held that request's send, for a caller that accounts for everything under its keys: the answer then includes
- * its possible cost and its task
+ * what that request may cost and its task
  */
 export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
   const conflict = rejectedAnswer(
@@ -134,7 +134,7 @@ export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
   );
   if (held === undefined || !mayHaveCost(held)) return conflict;
   const bought = purchaseOf(held);
-  const task = bought?.outcome === 'created' ? ` as the task ${bought.video.taskId}` : '';
+  const task = bought?.outcome === 'created' ? ` as task ${bought.video.taskId}` : '';
   return {
     ...conflict,
     estimate: held.sent.kind === 'intent' ? held.sent.estimate : null,

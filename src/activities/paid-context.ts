@@ -96,7 +96,7 @@ export interface Caller {
   readonly runId: string | null;
   readonly ancestors: readonly string[];
   readonly activityId: string;
-  /** Names the activity in the journal's logs, the same in all of its attempts. */
+  /** Identifies the activity in the journal's logs. It is the same in all of the activity's attempts. */
   readonly sender: string;
   readonly attempt: number;
   /** When the server scheduled this attempt, ISO 8601. */
@@ -183,7 +183,7 @@ type UnreadyCall = {
   | { readonly kind: 'missing'; readonly missing: MissingHere }
 );
 
-/** What a worker lacks, and why the call is rejected if no worker has it before the start limit. */
+/** What a worker lacks, and why the call is rejected if no worker has it by the start limit. */
 export interface MissingHere {
   /** Public name. */
   readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';

@@ -94,7 +94,7 @@ async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer> {
 
 /**
  * Searches the service's own records for the task (failure model: The log). A task that is found is adopted. Absence is
- * proved only by two queries at least a minute apart, the second of which must run after the service's longest request
+ * proven only by two queries at least a minute apart, the second of which must run after the service's longest request
  * time. The policy then decides what to do.
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
@@ -223,7 +223,7 @@ interface Unanswered {
 
 /**
  * Determines the outcome of a create that returned no value (failure model: The log). The result is the recorded
- * outcome; or "not sent", proved by a fence that permanently excludes the sender; or "unconfirmed", once no sender can
+ * outcome; or "not sent", proven by a fence that permanently excludes the sender; or "unconfirmed", once no sender can
  * still be running. Sends nothing.
  */
 export function createReconcileCreate(
@@ -277,8 +277,8 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
-  // The purchase made by a corrected request is not the result of the request that was refused. If the log does not
-  // contain this activity's request, only the create itself can compare the two.
+  // What a fixed request bought is not the result of the request that was refused. If the log does not contain this
+  // activity's request, only a create can compare the two.
   if (bought !== null && (sent.fingerprint !== null || bought === at || isCompared(call, bought)))
     return recorded(call, answeringSend(log.state, at));
   if (open === at) {
@@ -302,14 +302,14 @@ async function ofAnotherSend(
   if (verdict === 'pending' && (isSame || !mayBeAlive(log.state, now)))
     return answerOf({ ...call, log: await afterSender(deps.journal, log, now, SENDER) });
   if (verdict === 'return' && isSame) return log.state.refused === at ? notSent(call) : recorded(call, at);
-  // Only the create itself can compare the requests, so another activity requests it again.
+  // Only a create can compare the two requests, so another create activity makes the call again.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince))
     return unseen(call);
   await fenceOff(call);
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
-/** Whether the request is known to be that of a send, or nobody can tell that it is another one. */
+/** Whether the request is known to match that of a send, or cannot be shown to differ from it. */
 function isCompared({ input, log, who }: Unanswered, at: number): boolean {
   const { sent } = log.state.sends[at] as Send;
   return input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';

@@ -72,7 +72,7 @@ export interface StandingRefusal {
 
 /** Permission to send. The result must always be reported. */
 export interface Pass {
-  /** Adds the time of the next retry to a refusal in effect. */
+  /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that the call was not sent. */
   unused(): void;
@@ -128,7 +128,7 @@ const DOUBT_MS = 5_000;
  * since.
  */
 const OWN_REFUSALS = 5;
-/** Number of doubtful calls that leads to the longest wait for the next probe. */
+/** Number of doubtful calls at which the wait for the next probe is longest. */
 const MOST_DOUBTS = 8;
 /** Number of calls whose refusals are remembered. */
 const REMEMBERED = 10_000;
@@ -303,7 +303,7 @@ export class RefusalGate {
 
 /** Returns the refusal of a call while others are accepted. Waiting does not help. */
 function ofItsOwn({ standing: _, ...refused }: RejectedCall): RejectedCall {
-  const message = `${refused.message} The account's other calls are being accepted, so the refusal applies to this request.`;
+  const message = `${refused.message} The account's other calls are being accepted, so the refusal applies only to this request.`;
   return { ...refused, message };
 }
 

@@ -142,12 +142,13 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, binding, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
-  // A later attempt proves nothing about an earlier one that may still be running; reconciliation excludes it first.
+  // A later attempt proves nothing about an earlier one that may still be running; reconciliation excludes the earlier
+  // one first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
   return provesNothing ? unanswered(base, spec.sender) : result;
 }
 
-/** Only a reconciliation, or a later attempt, knows the call's outcome. */
+/** Only a reconciliation or a later attempt can determine the call's outcome. */
 const unanswered = (
   base: AnswerBase,
   { announced, knownTask }: { readonly announced: string | null; readonly knownTask?: string | null },
@@ -220,7 +221,7 @@ async function bySend(
 
 /**
  * Answers only after the log names this workflow, which relies on another workflow's send: a prune then keeps it for a
- * reset of either one. Decides again, because another entry may have come first.
+ * reset of either one. Decides again, because another entry may have been written first.
  */
 async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnceResult> {
   const { deps, who, log } = opened;
@@ -230,7 +231,7 @@ async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnc
   return overtaken({ ...opened, log: appended.log });
 }
 
-/** Handles a send in flight. An activity that retries gives it up once no sender can still be running. */
+/** Handles a send in flight. An activity that retries gives up on it once no sender can still be running. */
 async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, fingerprint } = opened;
   const { sent } = log.state.sends[at] as Send;
@@ -315,7 +316,7 @@ function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult
   return who.isLater ? unanswered(base, { announced: null }) : ended(answer);
 }
 
-/** Handles a lost race: another entry was first, so this call answers from the log and sends nothing. */
+/** Handles a lost race: another entry was written first, so this call answers from the log and sends nothing. */
 async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   const { log, base } = opened;
   const licence = licenceOf(opened);
@@ -327,7 +328,7 @@ async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
 /** The call may be sent again by now. */
 const OVERTAKEN = 'Another call with this ID started first. This call has sent nothing.';
 
-/** Sends nothing if too little time or no money is left, or if the server has not acknowledged the intent. */
+/** Sends nothing if too little time or budget is left, or if the server has not acknowledged the intent. */
 async function sendUnder(
   { deps, who, spec, policy, base, account, ready }: AdmittedCall,
   intent: IntentEntry,
@@ -340,7 +341,7 @@ async function sendUnder(
   const acknowledgement = await spec.sender
     .announce(intent.nonce)
     .catch(otherwise('unacknowledged' as const));
-  // A process that was suspended in the meantime continues long after the server gave up its attempt.
+  // A process that was suspended in the meantime continues long after the server gave up on its attempt.
   const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
   if (unsent !== undefined) return unsent;
   const { paid } = spec;

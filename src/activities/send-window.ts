@@ -30,8 +30,8 @@ export function sendWindow(
 }
 
 /**
- * Whether it is too late to start a send, according to either clock: setting the wall clock back must not extend the
- * window, and the other clock stops while the machine is suspended.
+ * Whether it is too late to start a send by either clock: setting the wall clock back must not extend the window, and
+ * the other clock stops while the machine is suspended.
  */
 export function isTooLate({ sendBy, began }: SendWindow): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended

@@ -13,7 +13,7 @@ import { atMostFor } from '../service/time-left';
 import { type Acknowledgement, startAcknowledgedHeartbeat } from './heartbeat';
 import { isLaterTry, type PaidDeps } from './paid-context';
 
-/** One attempt of one paid call, with its heartbeats to the server. */
+/** One attempt at one paid call, with its heartbeats to the server. */
 export interface Sender {
   readonly binding: BindingStatus;
   /** The intent that an earlier attempt's last heartbeat named; null if it named none. */

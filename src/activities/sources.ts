@@ -41,8 +41,7 @@ export async function signedAddress(
   const url = await store.presign(artifact, { expiresMs });
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return {
-      refused:
-        "The artifact store's presign did not return an http or https URL. Correct its implementation.",
+      refused: "The artifact store's presign did not return an http or https URL. Fix its implementation.",
     };
   return isWithinReach(new URL(url), new URL(service)) ? { url } : { refused: OUT_OF_REACH };
 }
@@ -51,7 +50,7 @@ export async function signedAddress(
 export const GIVES_NONE =
   "This model accepts references only as URLs, and the worker's artifact store does not provide URLs. Set MEDIA_ARTIFACTS to a bucket (s3://bucket/prefix) that the service can reach, or specify {url}.";
 const OUT_OF_REACH =
-  "This model accepts references only as URLs, but the service cannot reach the URLs that the worker's artifact store signs, because they point to this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the bucket's public URL (in your own store, correct presign), or specify {url}.";
+  "This model accepts references only as URLs, but the service cannot reach the URLs that the worker's artifact store signs, because they point to this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the bucket's public URL (in your own store, fix presign), or specify {url}.";
 
 /**
  * Returns which of these models cannot receive references from a store that signs URLs, and why, for a starting
@@ -162,7 +161,7 @@ async function storeInputFile(
   const real = await realInputFile(file, inputRoots);
   if (real === undefined) {
     const message =
-      'The worker reads files only from its MEDIA_INPUT_ROOTS, and they do not contain this file.';
+      'The worker reads files only from its MEDIA_INPUT_ROOTS, and this file is not in any of them.';
     return { issue: { field, message } };
   }
   return (await ingestFile(artifacts, real)).artifact;

@@ -38,7 +38,7 @@ export class SpendBooks {
 
   constructor(
     private readonly journal: CreateJournal,
-    // oxlint-disable-next-line house/no-wall-clock-durations -- for days of the calendar
+    // oxlint-disable-next-line house/no-wall-clock-durations -- for calendar days
     private readonly now: () => number = Date.now,
   ) {}
 

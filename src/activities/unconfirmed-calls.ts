@@ -161,7 +161,7 @@ export function createResolveUnconfirmed(
   };
 }
 
-/** Why a decision is not applied. */
+/** The reason a decision is not applied. */
 type Refusal = Omit<Extract<ResolveUnconfirmedResult, { resolved: false }>, 'creationKey'>;
 
 function refused(
@@ -319,7 +319,7 @@ async function adoption(
     retryOnAnotherWorker();
     return refused(
       'account_not_configured',
-      `This worker does not have the account ${sent.account}, which sent the create.`,
+      `This worker does not have account ${sent.account}, which sent the create.`,
     );
   }
   const owners = await journal.findTask(taskId).catch(orRetry);

@@ -41,7 +41,8 @@ export function isUnseen(
   if (announced === null) return false;
   const intents = entries.filter((entry): entry is IntentEntry => entry.kind === 'intent');
   if (intents.some(({ nonce }) => nonce === announced)) return false;
-  // A careful heartbeat may have replaced the one that named an intent. If this sender has an intent, it is that one.
+  // A heartbeat that names only a possible intent may have replaced the one that named an intent. If this sender has an
+  // intent, it is that one.
   return !(announced.startsWith(PERHAPS) && intents.some((intent) => intent.sender === sender));
 }
 

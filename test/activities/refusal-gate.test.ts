@@ -152,8 +152,8 @@ describe('a refusal that stands', () => {
   });
 
   it.each([
-    ['account', 'the account default@1 with HTTP 401: No.'],
-    ['model', 'the model "m" for the account default@1 with HTTP 404: No.'],
+    ['account', 'account default@1 with HTTP 401: No.'],
+    ['model', 'account default@1 for model "m" with HTTP 404: No.'],
   ] as const)(
     'of the %s is answer with whose calls it holds back, since when and until when',
     async (scope, whose) => {

@@ -7,7 +7,7 @@ import { runCli } from './support/run-cli';
 
 const HELD: FoundWait = {
   workflowId: 'order-1',
-  why: 'The service has rejected calls from the account default@1: No. Nothing was sent.',
+  why: 'The service has rejected calls from account default@1: No. Nothing was sent.',
   until: Date.parse('2026-05-01T10:00:00.000Z'),
   reason: 'credentials',
   account: 'default@1',
@@ -80,7 +80,7 @@ describe('what doctor says of calls that wait', () => {
         return /Note: .*rejected calls/.test(stdout) && stdout;
       });
       expect(waits).toMatch(
-        /Since 20.* has rejected calls from the account default@.*HTTP 402.*next check is at 20/,
+        /Since 20.* has rejected calls from account default@.*HTTP 402.*next check is at 20/,
       );
       const both = await runDoctor(stack.env);
       expect(both.checks['waiting']?.message).toMatch(

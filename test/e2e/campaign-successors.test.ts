@@ -43,7 +43,7 @@ describe('a campaign that follows another one', () => {
       for (const line of await linesOf(media, old, result)) {
         expect(line).toMatchObject({ outcome: 'changed', ledger: [{ attempt: 0, state: 'needs_review' }] });
         expect(line?.message).toMatch(
-          /^A different text may already have been bought under this key as the task video_/,
+          /^A different text may already have been bought under this key as task video_/,
         );
       }
       expect(result.counts).toEqual({ changed: 3, completed: 2, skipped_budget: 2 });

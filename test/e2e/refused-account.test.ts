@@ -47,7 +47,7 @@ describe('an account that the service refuses', () => {
         const seen = await media.videoState(video.workflowId).catch(() => undefined);
         return seen?.phase === 'waiting_to_create' && seen;
       });
-      expect(state.waitingFor).toContain('has rejected calls from the account');
+      expect(state.waitingFor).toContain('has rejected calls from account');
       expect(state.nextCreateAt).not.toBeNull();
       expect((await sandbox.admin.counters()).creates.received).toBeLessThanOrEqual(A_HANDFUL);
       await sandbox.admin.clearFaults();

@@ -66,7 +66,7 @@ export async function readQueueBinding(client: Client, taskQueue: string): Promi
 /**
  * Writes the binding, unless it has changed since it was read. Read it again to find out which of the two happened.
  * @param queueBinding an empty `boundSince` means {@link BINDING_CACHE_MS} after this write, in server time
- * @param found the binding that was read before; null for an unbound queue
+ * @param found the binding read earlier; null for an unbound queue
  */
 export async function writeQueueBinding(
   client: Client,
@@ -119,7 +119,7 @@ async function create(
         workflowType: 'mediaJournal',
         taskQueue: `${baseTaskQueue(taskQueue)}/queue-binding`,
         args: [queueBinding],
-        // If an operator triggers it, the execution times out immediately: no worker runs it.
+        // If an operator triggers it, the execution times out immediately, because no worker runs it.
         workflowExecutionTimeout: '1s',
       },
       state: {
@@ -166,8 +166,7 @@ export interface BindJournalOptions {
 /**
  * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do so
  * before they send. Workers do so before they poll, so a worker with another journal does not start.
- * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or when that is
- * unknown
+ * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or may belong to one
  */
 export async function bindJournal(options: BindJournalOptions): Promise<QueueBinding> {
   const taskQueue = baseTaskQueue(options.taskQueue);
@@ -249,7 +248,7 @@ export async function isSetBack(
 /** Pauses between attempts while the server does not respond, in milliseconds. */
 const PAUSES_MS = [200, 1_000, 3_000];
 
-/** Retries `ask`. @throws JournalBindingError that says what could not be read, and why */
+/** Retries `ask`. @throws JournalBindingError with what could not be read and why */
 async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -267,7 +266,7 @@ function silent(taskQueue: string, error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const deeper = cause instanceof Error ? `: ${cause.message}` : '';
   return (
-    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
+    `The queue binding ${mediaJournalScheduleId(taskQueue)} of task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
     'Nothing is sent until the binding shows which journal the queue uses for creates. Check that the Temporal server is reachable and ' +
     'allows this worker to describe, create and update schedules; then try again.'
   );
@@ -275,7 +274,7 @@ function silent(taskQueue: string, error: unknown): string {
 
 function bindingGone(taskQueue: string, earlier: string): string {
   return (
-    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" was deleted, although paid calls were ` +
+    `The queue binding ${mediaJournalScheduleId(taskQueue)} of task queue "${taskQueue}" was deleted, although paid calls were ` +
     `made on this queue before (${earlier}). It is unknown which journal they used, so nothing is sent. ` +
     'If this is the journal of the earlier workers, or no worker uses their journal any longer, start a worker once with rebind ' +
     '(temporal-media worker --rebind). Calls in flight then wait for a decision.'
@@ -284,7 +283,7 @@ function bindingGone(taskQueue: string, earlier: string): string {
 
 function setBack(taskQueue: string): string {
   return (
-    `This worker's journal is an older copy of the one that the task queue "${taskQueue}" uses for creates: its queue binding ` +
+    `This worker's journal is an older copy of the one that task queue "${taskQueue}" uses for creates: its queue binding ` +
     `${mediaJournalScheduleId(taskQueue)} has a later mark. Purchases made since the copy are missing from it, so this worker sends ` +
     "nothing. If the original journal still exists, restore it. If it is lost, stop all of the queue's workers and start one once with " +
     'rebind (temporal-media worker --rebind): it first records what the histories contain about those calls, and calls in flight then ' +
@@ -306,7 +305,7 @@ function refusal(taskQueue: string, difference: BindingDifference): string {
       ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
       : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
   return (
-    `The task queue "${taskQueue}" ${DIFFERS[difference]} This is recorded in its queue binding ${mediaJournalScheduleId(taskQueue)}. ` +
+    `Task queue "${taskQueue}" ${DIFFERS[difference]} This is recorded in its queue binding ${mediaJournalScheduleId(taskQueue)}. ` +
     `${why} Options: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
     'give it its own task queue (MEDIA_TASK_QUEUE); or, if no worker uses the other one any longer, start a worker once with ' +
     'rebind (temporal-media worker --rebind).'
@@ -319,6 +318,6 @@ export function accountsOfOthers(accounts: readonly string[], own: readonly stri
   if (others.length === 0) return undefined;
   return (
     `The task queue also had workers for ${others.join(', ')}, but this worker serves only ${own.join(', ')}. Work for those accounts ` +
-    'waits for a worker that serves them. If an account is still in use, some worker must serve it: give this worker their accounts too (MEDIA_ACCOUNTS), or start other workers.'
+    'waits for a worker that serves them. If those accounts are still in use, add them to this worker (MEDIA_ACCOUNTS) or start other workers that serve them.'
   );
 }

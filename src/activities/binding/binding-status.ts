@@ -18,7 +18,7 @@ const STORES_DOWN =
   "This worker's create journal or artifact store cannot be read or written, and nothing is sent without them.";
 
 interface CachedStatus {
-  /** When it was read, according to both clocks. */
+  /** When it was read, by both clocks. */
   readonly at: number;
   readonly wall: number;
   readonly status: Promise<BindingStatus>;

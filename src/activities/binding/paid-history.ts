@@ -46,7 +46,7 @@ export class UnreadCallError extends Error {
   ) {
     const why = cause instanceof Error ? cause.message : String(cause);
     super(
-      `The paid call ${activityId}${workflowId === null ? '' : ` of the workflow ${workflowId}`} cannot be read here: ${why.replace(/\.$/, '')}.`,
+      `Paid call ${activityId}${workflowId === null ? '' : ` of workflow ${workflowId}`} cannot be read here: ${why.replace(/\.$/, '')}.`,
       { cause },
     );
   }
@@ -130,7 +130,7 @@ interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activit
   readonly input: Payload | null | undefined;
   readonly result: Payload | null | undefined;
   readonly lastHeartbeat: Payload | null | undefined;
-  /** Whether it may have sent although no heartbeat says so. */
+  /** Whether it may have sent a request although no heartbeat says so. */
   readonly lost: boolean;
 }
 
@@ -148,7 +148,7 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
     const answers = asFields(result)?.['answers'];
     const answer = asFields(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
     const announced = announcedIn(beat, isRow ? index : undefined);
-    // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in an unknown form may
+    // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in an unknown format may
     // name an intent.
     const mayHaveSent = lastHeartbeat != null && (beat === null || announced !== null);
     if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];

@@ -68,11 +68,11 @@ class UnreadableBookError extends Error {
 }
 
 const NO_JOURNAL =
-  'The worker has no create journal (journal: "none"), and a campaign keeps its books there. Nothing is bought.';
+  'The worker has no create journal (journal: "none"), where a campaign keeps its books. Nothing is bought.';
 const JOURNAL_DOWN =
-  "The campaign's book in the create journal cannot be read or written. Nothing more is bought until it can.";
+  "The campaign's book in the create journal cannot be read or written. Nothing more is bought until it can be.";
 const STORE_DOWN =
-  "The campaign's pages or results cannot be read from the artifact store. Nothing more is bought until they can.";
+  "The campaign's pages or results cannot be read from the artifact store. Nothing more is bought until they can be.";
 
 /** A send under a creation key. */
 export interface SendKey extends JournalKey {
@@ -315,4 +315,4 @@ export function bookOf({ closed, open, next }: BookEntry): BookEntry {
 }
 
 const goneText = (campaign: string, n: number): string =>
-  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is missing from the create journal or is not a book entry: the journal was replaced or restored from an older copy. Nothing more is bought. Restore the journal. If it is lost, terminate the campaign, rebind the task queue (\`temporal-media worker --rebind\`), and start the campaign again under its ID. An older book does not include what was spent since the copy was made: reduce the budget by that amount. Without a book, the budget starts with the cost of the results.`;
+  `Entry ${n} in the book of campaign ${JSON.stringify(campaign)} is missing from the create journal or is not a book entry: the journal was replaced or restored from an older copy. Nothing more is bought. Restore the journal. If it is lost, terminate the campaign, rebind the task queue (\`temporal-media worker --rebind\`), and start the campaign again under its ID. An older book does not include what was spent since the copy was made: reduce the budget by that amount. Without a book, the budget starts with the cost of the results.`;

@@ -267,8 +267,9 @@ async function startedOfRows(
 const UNREADABLE = 'The campaign page that contains this request cannot be read. Nothing was sent.';
 
 /**
- * Answers for a row whose request cannot be read, so nothing is sent now. Returns undefined if something may have been
- * sent under its key before, in this journal or another one: such a call must never be reported as unsent (C4.4c).
+ * Returns the answer for a row whose request cannot be read, so nothing is sent now. Returns undefined if something may
+ * have been sent under its key before, in this journal or another one: such a call must never be reported as unsent
+ * (C4.4c).
  */
 export async function withoutPage(
   deps: Pick<PaidDeps, 'journal'>,

@@ -69,7 +69,7 @@ async function readFile(path: string, roots: readonly string[]): Promise<AsyncIt
   const real = await realInputFile(path, roots);
   if (real === undefined)
     throw new ManifestUnreadableError(
-      'The worker reads files only from its MEDIA_INPUT_ROOTS, and they do not contain this manifest.',
+      'The worker reads files only from its MEDIA_INPUT_ROOTS, and this manifest is not in any of them.',
     );
   try {
     // Without O_NONBLOCK, opening a pipe would wait for a writer indefinitely.
@@ -88,7 +88,7 @@ async function fetchManifest(
 ): Promise<{ readonly sha256: string }> {
   if (client === undefined)
     throw new ManifestUnreadableError(
-      'The worker has no credential with the name that the campaign specifies.',
+      'The worker has no credential with the name specified in the campaign.',
     );
   if (!URL.canParse(url)) throw new ManifestUnreadableError("The manifest's URL is not valid.");
   const result = await client.fetchContent({ url: new URL(url), signal });

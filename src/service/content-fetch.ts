@@ -91,7 +91,7 @@ async function takeHop(
       bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       ...given({ signal: request.signal }),
     });
-    // Prevents an unhandled error when the caller drops the body early. A reader still gets every error.
+    // Prevents an unhandled error if the caller drops the body early. A reader still gets every error.
     reply.body.once('close', connection.release).on('error', () => undefined);
     return await readHop(caller, credentials, reply, { hops, ranged: request.range !== undefined });
   } catch (error) {

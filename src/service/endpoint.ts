@@ -24,7 +24,7 @@ function parse(text: string): URL {
     return new URL(text);
   } catch (error) {
     throwBug(error);
-    throw new Error('The base address is not a URL. Use the form https://host or https://host/prefix.');
+    throw new Error('The base address is not a URL. Use the format https://host or https://host/prefix.');
   }
 }
 

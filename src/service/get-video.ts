@@ -15,7 +15,7 @@ import { parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 import { readVideoRecord } from './video-record';
 
-/** How many bytes of a page or text are searched for an error. */
+/** How many bytes of a page or other text are searched for an error. */
 const MAX_ERROR_TEXT = 16_384;
 
 /** Sends one GET for a task record, without redirects or retries. Never throws. */

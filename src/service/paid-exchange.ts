@@ -17,7 +17,7 @@ export interface PaidCall {
   readonly onSend?: () => void;
 }
 
-/** The send marker alone separates `not_sent` from `lost` (failure model: What a client can prove). */
+/** The send marker alone distinguishes `not_sent` from `lost` (failure model: What a client can prove). */
 export type PaidExchange =
   | ({ readonly kind: 'not_sent' } & UnsentCause)
   | {

@@ -115,7 +115,7 @@ const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_TEXT = 16_384;
 
-/** Fields in which gateways put the upstream reply. */
+/** Fields where gateways put the upstream reply. */
 const ENVELOPES: ReadonlySet<string> = new Set(['data', 'result', 'response']);
 
 /** Names of the task ID field, with the contract's name first. */
@@ -283,7 +283,7 @@ function insideOf({ value, depth, isOuter }: Inner): Inner[] {
     .map(([name, one]) => inner(one, isOuter && ENVELOPES.has(name)));
 }
 
-/** The JSON object in a text, even with a gateway's text around it. */
+/** The JSON object in text, even if a gateway added text around it. */
 function jsonIn(text: string): JsonValue[] {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

@@ -29,7 +29,7 @@ const MAX_NAME = 100;
 const KEPT_NAMES = 1_000;
 /** Status values and public model names have at most this many words; prompts usually have more. */
 const MAX_NAME_WORDS = 4;
-/** In scripts without spaces between words, a text with more characters than this counts as a sentence. */
+/** In scripts without spaces between words, text with more characters than this counts as a sentence. */
 const MAX_FOREIGN_NAME = 16;
 /** The longest text that the patterns process, in characters. */
 const MAX_INPUT = 16_384;
@@ -153,7 +153,7 @@ function replaced(text: string, patterns: readonly (readonly [RegExp, Replacemen
   );
 }
 
-/** Whether a text has more words than a name and may therefore be an echoed prompt (C5.4c). */
+/** Whether text has more words than a name and may therefore be an echoed prompt (C5.4c). */
 export function isSentence(value: string): boolean {
   return (
     value.split(' ').length > MAX_NAME_WORDS ||
@@ -161,14 +161,14 @@ export function isSentence(value: string): boolean {
   );
 }
 
-/** Matches any of the forms and ignores case: status values are in lower case, encodings may use either. */
+/** Matches any of the encodings and ignores case: status values are in lower case, encodings may use either. */
 function patternOf(forms: readonly string[]): RegExp | undefined {
   if (forms.length === 0) return undefined;
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
 }
 
-/** The forms in which a service may echo a key: unchanged, URL-encoded, in JSON, in hex, or within Base64. */
+/** The encodings in which a service may echo a key: unchanged, URL-encoded, in JSON, in hex, or within Base64. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const each = (form: (byte: string) => string): string =>
@@ -224,7 +224,7 @@ function originOf(value: string): string {
   }
 }
 
-/** Truncates a long text before its last word, which may be incomplete and part of a key. */
+/** Truncates long text before its last word, which may be incomplete and part of a key. */
 function bounded(value: string): string {
   if (value.length <= MAX_INPUT) return value;
   let end = MAX_INPUT;

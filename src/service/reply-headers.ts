@@ -113,7 +113,7 @@ export interface ContentHeaders {
   readonly contentEncoding: string | null;
 }
 
-/** Allows only characters that are usual in ETags: heartbeats record the value and must not contain text or URLs. */
+/** Allows only characters that are common in ETags: heartbeats record the value and must not contain text or URLs. */
 const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
 
 export function contentHeaders(headers: HeaderValues): ContentHeaders {

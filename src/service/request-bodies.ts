@@ -34,7 +34,7 @@ export interface ResolvedReference {
 
 /**
  * Adds references to a video create's fields or file parts. The model configuration alone determines the field and the
- * form (a part, Base64, `data:` URL or address).
+ * format (a part, Base64, `data:` URL or address).
  */
 async function addReferences(
   fields: WireFields,
@@ -66,13 +66,15 @@ async function addReferences(
 function place(fields: WireFields, mapping: ReferenceMapping, list: JsonValue[]): ValidationIssue[] {
   const max = mapping.shape === 'string' ? 1 : mapping.max;
   if (max !== undefined && list.length > max) {
-    const message = `The model takes at most ${max} references of kind ${mapping.kind} in ${mapping.field}.`;
+    const message = `The model accepts at most ${max} ${mapping.kind} references in ${mapping.field}.`;
     return [{ field: 'references', message }];
   }
   const there = fields[mapping.field];
   if (mapping.shape === 'array' && Array.isArray(there)) there.push(...list);
   else if (there !== undefined)
-    return [{ field: 'references', message: `${mapping.field} cannot contain references of several kinds.` }];
+    return [
+      { field: 'references', message: `${mapping.field} cannot contain references of more than one kind.` },
+    ];
   else fields[mapping.field] = mapping.shape === 'array' ? list : (list[0] ?? null);
   return [];
 }
@@ -86,15 +88,15 @@ function mappingOf(
     reference.field === undefined ? ofKind : ofKind.filter(({ field }) => field === reference.field);
   if (fitting.length === 1 && fitting[0] !== undefined) return { found: fitting[0] };
   if (ofKind.length === 0) {
-    const message = `The model configuration (MEDIA_MODELS) does not define a field for references of kind ${reference.kind}.`;
+    const message = `The model configuration (MEDIA_MODELS) does not define a field for ${reference.kind} references.`;
     return { issue: { message } };
   }
   const message =
-    'The model does not have this field, or has several for this kind. Set field to an allowed one.';
+    'The model does not have this field, or has several for this kind. Set field to one of the allowed values.';
   return { issue: { message, allowed: ofKind.map(({ field }) => field) } };
 }
 
-/** Converts a reference to the form that the model requires. Undefined if its source cannot provide that form. */
+/** Converts a reference to the format that the model requires. Undefined if its source cannot provide that format. */
 async function referenceValue(
   { source }: ResolvedReference,
   { form }: ReferenceMapping,
@@ -115,7 +117,7 @@ function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
     field: `references[${index}].source`,
     message:
       form === 'url'
-        ? 'The model takes references only as URLs, so a file cannot be sent.'
+        ? 'The model accepts references only as URLs, so a file cannot be sent.'
         : "The model needs the reference's bytes, but this source does not provide them.",
     allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
   };

@@ -26,7 +26,7 @@ const TEXT_FIELDS = [
   'title',
   'error_description',
 ];
-/** Fields in which an error may contain another error. */
+/** Fields where an error may contain another error. */
 const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'];
 /** Fields that records also use for other purposes. They count only if the record's other fields contain no error. */
 const GENERAL_FIELDS = ['code', 'message', 'detail', 'reason'];
@@ -160,7 +160,7 @@ function collectObject(record: JsonRecord | undefined, found: Found, depth: numb
   }
 }
 
-/** Whether a text can be a code: `reason` and `type` sometimes contain a sentence. */
+/** Whether text can be a code: `reason` and `type` sometimes contain a sentence. */
 function looksLikeCode(text: string): boolean {
   return text.length <= MAX_CODE && !/\s/.test(text.trim());
 }

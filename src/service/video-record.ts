@@ -6,7 +6,7 @@ import { type Redactor } from './redact';
 import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } from './task-error';
 
 /**
- * All status values that services of this family are known to send (test/fixtures/wire), in lower case with
+ * All status values that services in this family are known to send (test/fixtures/wire), in lower case with
  * underscores. Other values have no effect (C2.2.2). To support a new value, add one entry.
  */
 export const STATUS_VALUES: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
@@ -66,7 +66,7 @@ export function phaseOf(word: string): TaskPhase {
 }
 
 /**
- * Fields in which services of this family return the result, most likely first (test/fixtures/wire). A dot separates
+ * Fields where services in this family return the result, most likely first (test/fixtures/wire). A dot separates
  * nested fields. To support a new name, add one entry.
  */
 export const RESULT_URL_PLACES: readonly string[] = [
@@ -131,7 +131,7 @@ function textsAt(record: JsonRecord, place: string): string[] {
   return textsOf(value);
 }
 
-/** Collects the texts from a text, a list of texts, or objects with a `url`. */
+/** Collects the strings from a string, a list of strings, or objects with a `url`. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value];
   if (Array.isArray(value))

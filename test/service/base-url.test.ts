@@ -23,7 +23,7 @@ describe('the base address', () => {
   });
 
   it.each([
-    ['', 'is not a URL. Use the form https://host'],
+    ['', 'is not a URL. Use the format https://host'],
     ['h.example', 'is not a URL'],
     ['ftp://h', 'must start with https:// or http://'],
     ['https://u:secret@h', 'must not contain a user name or a password'],

@@ -351,7 +351,7 @@ describeWithS3()('artifacts in a bucket', () => {
   "has: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
   "put: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403). The AWS credentials are wrong, or lack one of these permissions: s3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload.",
   "read: ArtifactError not_writable: A request to the artifact store's bucket failed (HTTP 403 SignatureDoesNotMatch). The AWS credentials are wrong.",
-  "put: ArtifactError not_writable: The artifact store cannot be written (mkdir: ENOENT).",
+  "put: ArtifactError not_writable: The artifact store is not writable (mkdir: ENOENT).",
 ]
 `);
   });

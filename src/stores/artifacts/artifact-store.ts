@@ -210,7 +210,7 @@ export function isHash(name: string): boolean {
 /** @throws ArtifactError `not_found` for text that is not a hash, so that it never becomes a path or a key. */
 export function assertHash(sha256: string): void {
   if (!isHash(sha256))
-    throw new ArtifactError('not_found', "An artifact's SHA-256 must have 64 lowercase hexadecimal digits.");
+    throw new ArtifactError('not_found', "An artifact's SHA-256 must be 64 lowercase hexadecimal digits.");
 }
 
 export function notFound(sha256: string): ArtifactError {
@@ -229,7 +229,7 @@ export function toArtifactError(error: unknown, place = 'The artifact store'): A
   const code = systemCode(error);
   const fault = systemFault(error);
   if (SPACE.has(code)) return new ArtifactError('no_space', `${place} is full (${fault}).`);
-  if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} cannot be written (${fault}).`);
+  if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} is not writable (${fault}).`);
   return new ArtifactError('storage', `${place} failed (${fault}).`);
 }
 

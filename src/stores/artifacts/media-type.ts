@@ -84,7 +84,7 @@ const magic = (mediaType: string, extension: string, matches: Magic['matches']):
   matches,
 });
 
-/** A small table of our own, because the packages with larger tables are ESM-only. */
+/** Our small table, because the packages with larger tables are ESM-only. */
 const TABLE: readonly Magic[] = [
   magic('video/mp4', 'mp4', (head) => isoKind(head) === 'mp4'),
   magic('video/quicktime', 'mov', (head) => isoKind(head) === 'quicktime'),
@@ -154,7 +154,7 @@ export function checkImage(head: Uint8Array): ImageCheck {
     return refused('unreadable', `The image header of this ${media.mediaType} file cannot be read.`);
   const { width, height } = size;
   if (width * height > MAX_IMAGE_PIXELS) {
-    const message = `The image has ${width}x${height} pixels according to its header, but the limit is ${MAX_IMAGE_PIXELS} pixels.`;
+    const message = `According to its header, the image is ${width}x${height} pixels, but the limit is ${MAX_IMAGE_PIXELS} pixels.`;
     return refused('too_large', message);
   }
   return { ok: true, mediaType: media.mediaType, width, height };

@@ -46,7 +46,7 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
   if (boxes[0] === undefined || roleOf(boxes[0].type) === undefined)
     throw new Mp4Refusal(
       'not_video',
-      size === 0 ? 'The file is empty.' : 'The content does not start like an MP4 file.',
+      size === 0 ? 'The file is empty.' : 'The content does not begin like an MP4 file.',
     );
   // A muxer may write a preliminary index and then the full one, so the last one counts.
   const index = boxes.findLast(({ type }) => type === 'moov');
@@ -111,7 +111,7 @@ async function bodyOf(bytes: ByteSource, { type, start, headerBytes, end }: Mp4B
   if (length > MAX_INDEX_BYTES)
     throw new Mp4Refusal(
       'too_large',
-      `The ${type} box has ${length} bytes, but this check reads at most ${MAX_INDEX_BYTES}.`,
+      `The ${type} box is ${length} bytes long, but this check reads at most ${MAX_INDEX_BYTES}.`,
     );
   const body = await readRange(bytes, start + headerBytes, length);
   if (body.length < length) throw new DamagedMp4();

@@ -2,7 +2,7 @@ import { type ByteSource, type ContainerCheck, readRange } from './byte-source';
 
 const TS_SYNC = 0x47;
 const PACKET = 188;
-/** The packet forms in a file: plain, preceded by a timestamp (M2TS), or followed by a checksum. */
+/** The packet formats in a file: plain, preceded by a timestamp (M2TS), or followed by a checksum. */
 const FORMS = [
   { step: 188, before: 0 },
   { step: 192, before: 4 },
@@ -18,7 +18,7 @@ const PICTURE_TYPES: ReadonlySet<number> = new Set([
 /** Registration descriptors of video in private streams (0x06). */
 const REGISTERED = /AV01|HEVC|VVC1|VC-1|drac/;
 
-/** The packet form of a transport stream; undefined for other bytes. */
+/** The packet format of a transport stream; undefined for other bytes. */
 export function tsFormOf(head: Buffer): (typeof FORMS)[number] | undefined {
   return FORMS.find(({ step, before }) =>
     [0, 1, 2].every((index) => head[before + index * step] === TS_SYNC),

@@ -37,7 +37,7 @@ export async function ingestFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes)
-      throw new ArtifactError('too_large', `The file has ${size} bytes, but the limit is ${maxBytes}.`);
+      throw new ArtifactError('too_large', `The file is ${size} bytes, but the limit is ${maxBytes}.`);
     const head = Buffer.alloc(Math.min(SNIFF_BYTES, size));
     if (size > 0) await handle.read(head, 0, head.length, 0);
     const media = sniffMedia(head);
@@ -69,7 +69,7 @@ async function* bounded(handle: FileHandle, maxBytes: number): AsyncGenerator<Ui
   for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) {
     total += (chunk as Uint8Array).length;
     if (total > maxBytes)
-      throw new ArtifactError('too_large', `The file has more than the allowed ${maxBytes} bytes.`);
+      throw new ArtifactError('too_large', `The file is larger than the allowed ${maxBytes} bytes.`);
     yield chunk as Uint8Array;
   }
 }
@@ -114,5 +114,5 @@ async function holdsSame(ref: ArtifactRef, destination: string): Promise<boolean
 }
 
 function occupied(): ArtifactError {
-  return new ArtifactError('destination_occupied', 'The destination already exists with other content.');
+  return new ArtifactError('destination_occupied', 'The destination already exists with different content.');
 }

@@ -95,7 +95,7 @@ export function createFileRecords({ root: given, shared = false }: FileRecordsOp
   };
 }
 
-/** System calls that records need, and what a file system without them lacks. */
+/** System calls that records need, and what a file system without them cannot do. */
 const NEEDED: { readonly [call: string]: string } = {
   link: 'does not support hard links, which decide between two writers',
   fsync: 'cannot make a file or folder survive a power failure',

@@ -82,8 +82,9 @@ async function reasonToKeep(
 }
 
 /**
- * Interprets the notes of earlier prunes. A prune may be under way. If it was killed, this returns the digests of the
- * entries that it judged, so that their removal can continue. If the key was used again, it is judged like any other.
+ * Interprets the notes that earlier prunes left. A prune may be under way. If it was killed, this returns the digests
+ * of the entries that it judged, so that their removal can continue. If the key was used again, it is judged like any
+ * other.
  */
 async function earlierRemoval(
   prefix: string,
@@ -110,7 +111,7 @@ async function notesOf(prefix: string, { records }: PruneOptions): Promise<reado
 }
 
 function unsettled(log: readonly StoredEntry[], options: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
-  // A key without entries is about to get one.
+  // A key without entries is about to get its first one.
   if (log.length === 0 || isYoung(log, options)) return 'keptYoung';
   // If an entry is missing, its content is unknown.
   if (log.some(({ n }, index) => n !== index)) return 'keptOpen';

@@ -26,7 +26,7 @@ export function prefixOfHash(hash: string): string {
   return `${KEYS}${hash.slice(0, 2)}/${hash}/`;
 }
 
-/** The key's digest in a record name; undefined for names of other forms. */
+/** The key's digest in a record name; undefined for any other name. */
 export function hashIn(name: string): string | undefined {
   return /^keys\/[0-9a-f]{2}\/([0-9a-f]{64})\//.exec(name)?.[1];
 }
@@ -36,7 +36,7 @@ export function entryName(prefix: string, n: number): string {
   return `${prefix}${n}.entry`;
 }
 
-/** An entry's number in its log; undefined for names of other forms. */
+/** An entry's number in its log; undefined for any other name. */
 export function numberIn(name: string): number | undefined {
   const match = /\/(0|[1-9]\d*)\.entry$/.exec(name);
   return match === null ? undefined : Number(match[1]);
@@ -256,7 +256,7 @@ export function parsePlace(text: string): EntryPlace | undefined {
   }
 }
 
-/** This package never writes a `__proto__` field, so a record with one has another origin. */
+/** This package never writes a `__proto__` field, so a record with one came from elsewhere. */
 function foreignField(): never {
   throw new SyntaxError('The field name __proto__ is not allowed.');
 }

@@ -239,7 +239,7 @@ describe('file store', () => {
     await mkdir(join(root, 'sha256'));
     for (const place of ['parts', join('sha256', 'ab'), 'store.json'])
       await writeFile(join(root, place), '{}');
-    const failed = /^The artifact store cannot be written \((?:open|stat|scandir|mkdir): ENOTDIR\)\.$/;
+    const failed = /^The artifact store is not writable \((?:open|stat|scandir|mkdir): ENOTDIR\)\.$/;
     await expect(store.read({ sha256 })).rejects.toThrow(failed);
     await expect(store.has(sha256)).rejects.toThrow(failed);
     await expect(store.removeStaleParts()).rejects.toThrow(failed);
@@ -258,7 +258,7 @@ describe('file store', () => {
       new ArtifactError('not_found', `The artifact store does not have ${sha256}.`),
     );
     await expect(store.has('ab')).rejects.toThrow(
-      new ArtifactError('not_found', "An artifact's SHA-256 must have 64 lowercase hexadecimal digits."),
+      new ArtifactError('not_found', "An artifact's SHA-256 must be 64 lowercase hexadecimal digits."),
     );
   });
 

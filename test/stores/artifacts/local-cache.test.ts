@@ -133,7 +133,7 @@ describe('local copies of artifacts', () => {
     await writeFile(join(folder, 'file'), '');
     const cache = new LocalCache({ folder: join(folder, 'file', 'cache') });
     await expect(get(cache, make(10))).rejects.toThrow(
-      new ArtifactError('not_writable', 'The local artifact cache cannot be written (mkdir: ENOTDIR).'),
+      new ArtifactError('not_writable', 'The local artifact cache is not writable (mkdir: ENOTDIR).'),
     );
   });
 });

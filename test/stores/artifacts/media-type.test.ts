@@ -86,7 +86,7 @@ describe('image check', () => {
     expect(checkImage(claiming(10_001, 10_000))).toEqual({
       ok: false,
       reason: 'too_large',
-      message: 'The image has 10001x10000 pixels according to its header, but the limit is 100000000 pixels.',
+      message: 'According to its header, the image is 10001x10000 pixels, but the limit is 100000000 pixels.',
     });
     expect(checkImage(claiming(10_000, 10_000))).toMatchObject({ ok: true, width: 10_000, height: 10_000 });
   });

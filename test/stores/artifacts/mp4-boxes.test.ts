@@ -88,9 +88,9 @@ describe('a walk over the boxes of a file', () => {
       'another first box',
       [box('abcd'), FTYP, MOOV, MDAT],
       'not_video',
-      'The content does not start like an MP4 file.',
+      'The content does not begin like an MP4 file.',
     ],
-    ['no box at all', [Buffer.from('hello')], 'not_video', 'The content does not start like an MP4 file.'],
+    ['no box at all', [Buffer.from('hello')], 'not_video', 'The content does not begin like an MP4 file.'],
     ['no moov', [FTYP, MDAT], 'incomplete_file', 'The file has no moov box.'],
     [
       'no moov before it is cut',

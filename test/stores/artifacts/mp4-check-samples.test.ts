@@ -154,7 +154,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await check(Buffer.concat([head, moov]), head.length + limit + 9)).toEqual({
       ok: false,
       reason: 'too_large',
-      message: 'The moov box has 67108865 bytes, but this check reads at most 67108864.',
+      message: 'The moov box is 67108865 bytes long, but this check reads at most 67108864.',
     });
   });
 

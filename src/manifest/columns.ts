@@ -161,15 +161,15 @@ export interface ManifestValue extends NamedColumn {
 
 /** A manifest row that is not validated yet. */
 export interface ManifestRow {
-  /** The line in which the row starts, from 1. */
+  /** The line where the row starts, from 1. */
   readonly line: number;
   /** The values by {@link NamedColumn.key}. */
   readonly values: ReadonlyMap<string, ManifestValue>;
-  /** Issues with the row's form. */
+  /** Issues with how the row is written. */
   readonly issues: readonly ManifestIssue[];
 }
 
-/** Returns the values of a list, or of a text that `|` separates. */
+/** Returns the values of a list, or of text separated by `|`. */
 export function severalOf(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'string') return [value];

@@ -122,7 +122,7 @@ function readHeader(cells: readonly string[], line: number): readonly HeaderCell
     }
     known += 1;
     if (seen.has(column.key))
-      issues.push({ line, column: column.key, message: `The column ${column.key} occurs twice.` });
+      issues.push({ line, column: column.key, message: `Column ${column.key} occurs twice.` });
     seen.add(column.key);
     return { ...column, written: written.trim() };
   });

@@ -49,7 +49,7 @@ export class RowValues {
   text(key: string): string | undefined {
     const text = this.exactText(key)?.trim();
     if (text === undefined || text.length <= LONGEST_WORD) return text;
-    this.issue(key, `The value must have at most ${LONGEST_WORD} characters.`);
+    this.issue(key, `The value can be at most ${LONGEST_WORD} characters long.`);
     return undefined;
   }
 

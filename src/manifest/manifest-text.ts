@@ -18,7 +18,7 @@ export class ManifestHeaderError extends Error {
   }
 }
 
-/** A row's text and the number of the line in which it starts. */
+/** A row's text and the number of the line where it starts. */
 export interface Line {
   readonly line: number;
   /** Null if the text is too long. */
@@ -75,7 +75,7 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     if (nul >= 0) {
       const near = line + newlinesIn(text.slice(0, nul));
       throw new ManifestUnreadableError(
-        `The manifest is not a text file: it has NUL characters near line ${near}.`,
+        `The manifest is not a text file: it contains NUL characters near line ${near}.`,
       );
     }
     if (pendingReturn) text = `\r${text}`;
@@ -125,7 +125,7 @@ function decoderFor(head: Buffer): TextDecoder {
     );
   if (head.subarray(0, HEAD).includes(0))
     throw new ManifestUnreadableError(
-      'The manifest is not a text file: it has NUL bytes. Save it as UTF-8, or as UTF-16 with a byte order mark.',
+      'The manifest is not a text file: it contains NUL bytes. Save it as UTF-8, or as UTF-16 with a byte order mark.',
     );
   return make('utf-8');
 }

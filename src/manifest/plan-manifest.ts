@@ -195,7 +195,7 @@ class PlanWork {
   async #noteElsewhere(account: string, { line }: CampaignRow): Promise<void> {
     if (this.#elsewhere.has(account) || this.#elsewhere.size >= MOST_ELSEWHERE) return;
     this.#elsewhere.add(account);
-    const message = `Only another worker has the account ${JSON.stringify(account)}. The planning worker does not know what its rows cost. They are validated when they are bought.`;
+    const message = `Only another worker has account ${JSON.stringify(account)}. The planning worker does not know what its rows cost. They are validated when they are bought.`;
     await this.#issues.add([{ line, column: 'account', message }]);
   }
 
@@ -246,7 +246,7 @@ class PlanWork {
     if (invalid > 0 && this.options.onInvalid === 'fail')
       return {
         reason: 'invalid_rows',
-        message: `${invalid} of ${rows} rows are invalid, so nothing is sent. Correct them, or skip them with onInvalid "skip".`,
+        message: `${invalid} of ${rows} rows are invalid, so nothing is sent. Fix them, or skip them with onInvalid "skip".`,
       };
     if (rows === invalid)
       return {

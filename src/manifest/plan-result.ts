@@ -103,7 +103,7 @@ export class PlanTally {
     if (this.#elsewhere.size > 0) {
       return {
         reason: 'unpriced_models',
-        message: `A budget needs a price for every row, but the planning worker does not know the prices of these accounts of other workers: ${someOf([...this.#elsewhere])}. Start a separate campaign for each account, or omit the budget.`,
+        message: `A budget needs a price for every row, but the planning worker does not know the prices for these accounts, which only other workers have: ${someOf([...this.#elsewhere])}. Start a separate campaign for each account, or omit the budget.`,
       };
     }
     const [currency] = currencies;

@@ -221,7 +221,7 @@ export class PreviousResults {
 
   async #read({ segment, line }: Known, key: string): Promise<CampaignRowResult> {
     const result = (await this.#lines.forceFetch(segment))[line];
-    if (result?.key !== key) throw new Error('A results segment differs from the one that was read before.');
+    if (result?.key !== key) throw new Error('A results segment differs from the one read earlier.');
     return result;
   }
 }

@@ -83,7 +83,7 @@ function rowOf(line: number, content: string): ManifestRow {
     const column = columnOf(written, 'jsonl', line);
     if ('message' in column) issues.push(column);
     else if (values.has(column.key)) {
-      issues.push({ line, column: column.key, message: `The field ${column.key} occurs twice.` });
+      issues.push({ line, column: column.key, message: `Field ${column.key} occurs twice.` });
     } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
   }
   return { line, values, issues: [...issues, ...repeated(line, content)] };
@@ -102,7 +102,7 @@ function repeated(line: number, content: string): ManifestIssue[] {
 }
 
 /**
- * Yields the elements of a JSON list as text, each with the line in which it starts. Does not parse them, so a broken
+ * Yields the elements of a JSON list as text, each with the line where it starts. Does not parse them, so a broken
  * element affects only its own row.
  * @throws ManifestUnreadableError if the list does not end, or if text follows it
  */
@@ -148,7 +148,7 @@ class ListReader {
     if (this.#hasEnded) return;
     const line = this.#startsAt || this.#line;
     throw new ManifestUnreadableError(
-      `The JSON list does not end: a bracket, brace or quote that opens in line ${line} is not closed.`,
+      `The JSON list does not end: a bracket, brace or quote that opens on line ${line} is not closed.`,
     );
   }
 

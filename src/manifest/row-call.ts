@@ -51,7 +51,7 @@ function required(values: RowValues, key: 'model' | 'prompt'): string | undefine
     return undefined;
   }
   if (key === 'model' && text.length > LONGEST_WORD)
-    values.issue(key, `model must have at most ${LONGEST_WORD} characters.`);
+    values.issue(key, `model can be at most ${LONGEST_WORD} characters long.`);
   if (text.includes('\0')) values.issue(key, `${key} must not contain NUL characters.`);
   return text;
 }
@@ -133,13 +133,13 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       values.issue(key, 'fields must be an object.');
     else if (Object.keys(value).some((name) => !FIELD_NAME.test(name)))
-      values.issue(key, 'Field names must have at most 64 characters and no spaces.');
+      values.issue(key, 'Field names can be at most 64 characters long and cannot contain spaces.');
     else fields.push(...Object.entries(value));
   }
   if (new Set(fields.map(([name]) => name)).size < fields.length)
     values.issue('fields', 'A field occurs twice.');
   if (fields.some(([, value]) => isDeeperThan(value, MOST_LEVELS)))
-    values.issue('fields', `A field must not have more than ${MOST_LEVELS} levels of lists and objects.`);
+    values.issue('fields', `A field can contain at most ${MOST_LEVELS} levels of lists and objects.`);
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 

@@ -52,7 +52,7 @@ async function validateRow(
   const content = contentOf(call, account);
   const found = keys.keyOf(id, content, row.line);
   if ('takenBy' in found) {
-    values.issue('id', `The row at line ${found.takenBy} already has this ID.`);
+    values.issue('id', `The row on line ${found.takenBy} already has this ID.`);
     return { issues: withId(values.issues) };
   }
   const isElsewhere = account !== undefined && validator.isElsewhere(account);
@@ -89,7 +89,7 @@ function readId(values: RowValues): string | undefined {
   if (id.length <= MAX_ROW_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
   values.issue(
     'id',
-    `An ID must have at most ${MAX_ROW_ID_LENGTH} characters, without control characters or invalid Unicode.`,
+    `An ID can be at most ${MAX_ROW_ID_LENGTH} characters long and cannot contain control characters or invalid Unicode.`,
   );
   return undefined;
 }

@@ -43,7 +43,7 @@ interface AccountSetOptions {
   readonly config: MediaConfig;
   /** Additional accounts from code. */
   readonly accounts?: readonly AccountOptions[] | undefined;
-  /** Receives a message without secrets, once for each unusable change of the file. */
+  /** Receives a message without secrets, once for each unusable change to the file. */
   readonly warn: (message: string) => void;
   /** A monotonic clock, in milliseconds. */
   readonly clock?: (() => number) | undefined;
@@ -122,7 +122,7 @@ class OpenAccounts implements AccountSet {
       this.current = this.members.of(distinct([...this.fixed, ...readAccountsFile(file)]), this.current);
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      this.warn(`${error.message} The previously read accounts stay in use until the file is corrected.`);
+      this.warn(`${error.message} The accounts read earlier stay in use until the file is fixed.`);
     }
   }
 }

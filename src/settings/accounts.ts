@@ -142,7 +142,7 @@ export interface AccountSettings extends Pick<AccountOptions, 'models' | 'create
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const nameText =
-  'must have 1 to 63 letters, digits, dots, underscores or hyphens, and start with a letter or digit';
+  'must be 1 to 63 letters, digits, dots, underscores or hyphens, and start with a letter or digit';
 
 const account = z.strictObject({
   name: z.string().regex(NAME, nameText),
@@ -230,7 +230,7 @@ function settingsOf(
   apiKey?: () => string,
 ): AccountSettings {
   const path = resolve(folder, keyFile);
-  const ofAccount = `of the account ${name} `;
+  const ofAccount = `of account ${name} `;
   const where = models === undefined || /^https?:\/\//i.test(models) ? models : resolve(folder, models);
   const { allowedMediaOrigins = [], createsPerSecond } = rest;
   const settings = {

@@ -26,7 +26,7 @@ function list<T extends z.ZodType>(item: T) {
   return z
     .array(item)
     .refine((values) => new Set(values.map((value) => JSON.stringify(value))).size === values.length, {
-      message: 'must not contain a value twice',
+      message: 'must not contain duplicate values',
     })
     .meta({ uniqueItems: true });
 }
@@ -43,7 +43,7 @@ const reference = z.strictObject({
     whole
       .max(LONGEST_ADDRESS_SECONDS)
       .describe(
-        "how long a file's signed address stays valid, for the form url. Default: one hour, or four times typicalSeconds if that is longer",
+        "how long a file's signed address stays valid, if form is url. Default: one hour, or four times typicalSeconds if that is longer",
       ),
   ),
 });

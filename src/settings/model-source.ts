@@ -208,7 +208,7 @@ async function readFileText(path: string): Promise<string> {
   }
 }
 
-const tooLarge = () => new LocationError(`it has more than ${MAX_CONFIGURATION_BYTES} bytes`);
+const tooLarge = () => new LocationError(`it is larger than ${MAX_CONFIGURATION_BYTES} bytes`);
 
 const WORDS: { readonly [code: string]: string } = {
   ENOENT: 'the file does not exist (ENOENT)',

@@ -104,9 +104,7 @@ describe('the accounts of a worker', () => {
     look();
     look();
     expect(warnings).toHaveLength(2);
-    expect(warnings.join(' ')).toMatch(
-      /is not JSON.*The previously read accounts stay in use.*cannot be read/s,
-    );
+    expect(warnings.join(' ')).toMatch(/is not JSON.*The accounts read earlier stay in use.*cannot be read/s);
     expect(warnings.join(' ')).not.toContain('sesame');
     await write(account('a'), account('b'));
     expect(look()).toEqual([nameOf('a'), nameOf('b')]);

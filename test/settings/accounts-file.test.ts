@@ -57,12 +57,12 @@ describe('the file of accounts', () => {
     const [a] = readAccountsFile(file);
     await writeFile(join(dir, 'a.key'), 'the next key');
     expect(problemOf(() => a?.apiKey())).toBe(
-      'MEDIA_ACCOUNTS: the key of the account studio-a contains spaces or characters that are not allowed in a header.',
+      'MEDIA_ACCOUNTS: the key of account studio-a contains spaces or characters that are not allowed in a header.',
     );
     await writeFile(join(dir, 'a.key'), 'the-next-key');
     expect(a?.apiKey()).toBe('the-next-key');
     await rm(join(dir, 'a.key'));
-    expect(problemOf(() => a?.apiKey())).toContain('the keyFile of the account studio-a cannot be read');
+    expect(problemOf(() => a?.apiKey())).toContain('the keyFile of account studio-a cannot be read');
   });
 
   it.each<[string, object, RegExp]>([

@@ -201,7 +201,7 @@ describe('real locations', () => {
       more();
     };
     const found = await createModelSource({ location: url }).lookup('x');
-    expect(found.found === 'unavailable' && found.message).toContain('it has more than');
+    expect(found.found === 'unavailable' && found.message).toContain('it is larger than');
   });
 
   it('refuses a URL with a password', () => {

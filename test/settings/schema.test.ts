@@ -47,7 +47,7 @@ it('takes a full configuration as it is', () => {
 describe('an error names the model and the field', () => {
   it.each([
     [[{ ...video, durations: ['4'] }], 'model "video-1", durations[0]: '],
-    [[{ ...video, durations: [4, 4] }], 'model "video-1", durations: must not contain a value twice'],
+    [[{ ...video, durations: [4, 4] }], 'model "video-1", durations: must not contain duplicate values'],
     [[{ ...video, durations: [0] }], 'model "video-1", durations[0]: '],
     [[{ ...video, duration: [4] }], 'model "video-1": Unrecognized key: "duration"'],
     [[{ ...video, sizes: ['1x1'] }], 'model "video-1": Unrecognized key: "sizes"'],

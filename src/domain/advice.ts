@@ -29,7 +29,7 @@ type Situation = readonly [step: Step, means: string, now: string];
 const SAME = 'Do not start it under another id.';
 const ADOPTS = 'it adopts earlier purchases and does not buy them again.';
 
-/** Situations of calls without an outcome, and of calls whose outcome is superseded by a later event. */
+/** Situations for calls without an outcome, and for calls whose outcome is superseded by a later event. */
 export const SITUATIONS = {
   paused: [
     'unpause',
@@ -256,7 +256,7 @@ export const OUTCOME_ADVICE = {
   ],
   changed: ['Run the campaign again with `--rebuy-changed` to buy the new text.'],
   'rejected/invalid_request': [
-    "Correct the request as the service's message says, then start it again under the same id. If the message does not say what is wrong, compare the request with the service's documentation of the model.",
+    "Fix the request as the service's message says, then start it again under the same id. If the message does not say what is wrong, compare the request with the service's documentation of the model.",
     CHANGE,
   ],
   'rejected/moderation': [
@@ -296,8 +296,8 @@ export const OUTCOME_ADVICE = {
     `Report the bug with the stack trace that the worker logged at ERROR. After you upgrade to a version that fixes it, ${TAKES}.`,
   ],
   'rejected/retry_later': [
-    'Start again under the same id, but not before the time that the service named.',
-    `Run ${RETRY}, but not before the time that the service named.`,
+    'Start again under the same id, but not before the time that the service gave.',
+    `Run ${RETRY}, but not before the time that the service gave.`,
   ],
   'rejected/unsafe_retry_policy': ['Set maximumAttempts to 1, or give the worker a journal.'],
   'rejected/unconfirmed_open': [
@@ -339,14 +339,14 @@ export const CAMPAIGN_ADVICE = {
   campaign_cancelled: 'Continue with `temporal-media campaign resume ID`.',
   campaign_changed_rows: 'Pass --rebuy-changed to buy the new text, or give the changed rows new ids.',
   no_header:
-    'Correct the header. `temporal-media campaign init` writes a manifest to start from. To pass a file with one prompt per line, use --prompts.',
-  no_valid_rows: 'Correct the listed lines. --dry-run -o jsonl lists all invalid lines.',
+    'Fix the header. `temporal-media campaign init` writes a manifest to start from. To pass a file with one prompt per line, use --prompts.',
+  no_valid_rows: 'Fix the listed lines. --dry-run -o jsonl lists all invalid lines.',
   no_rows:
     'Add one row below the header, or one JSON line, for each video, image or edit. `temporal-media campaign init` writes a manifest to start from.',
   manifest_unreadable:
     'A manifest is a CSV file with a header, or JSON lines. `temporal-media campaign init` writes one to start from. To pass a file with one prompt per line, use --prompts.',
   manifest_invalid:
-    'Correct the listed lines, or skip them with --on-invalid skip. --dry-run lists all invalid lines.',
+    'Fix the listed lines, or skip them with --on-invalid skip. --dry-run lists all invalid lines.',
   budget_currency:
     'Specify the budget in the currency of the prices (CURRENCY). `temporal-media models ls` shows the prices.',
   mixed_currencies:

@@ -181,7 +181,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
   meaning:
     'A field of the request is invalid. The request was rejected before it was sent, or by the service.',
-  hint: 'Correct the field that the message names, then start it again under the same id. If the allowed values are known, they are listed.',
+  hint: 'Fix the field that the message names, then start it again under the same id. If the allowed values are known, they are listed.',
 };
 
 /** Returns an outcome's row, or undefined for `completed`. */

@@ -27,7 +27,7 @@ interface Written {
   readonly at: string;
 }
 
-/** The sending activity, and the workflows that may request its call's key again. */
+/** The sending activity, and the workflows that may use its call's key again. */
 interface OfSender {
   /** Temporal namespace in which the activity runs. */
   readonly namespace: string;
@@ -35,7 +35,7 @@ interface OfSender {
   readonly sender: string;
   /** Null for a call outside a workflow. */
   readonly workflowId: string | null;
-  /** The workflow's parent and root, which may request this key again long after the workflow has ended. */
+  /** The workflow's parent and root, which may use this key again long after the workflow has ended. */
   readonly ancestors?: readonly string[];
   /** Distinguishes the calls of one workflow. */
   readonly activityId: string;

@@ -21,13 +21,13 @@ export const METRICS = {
     name: 'temporal_media_estimated_micro_units',
     kind: 'counter',
     labels: ['operation', 'account', 'model', 'currency', 'fate'],
-    help: 'Estimates of sent calls that cost or may cost money, in millionths of the currency, by what happened to the call.',
+    help: "Estimated cost of sent calls that were or may have been charged, in millionths of the currency unit, by the call's fate.",
   },
   unpriced: {
     name: 'temporal_media_unpriced_calls',
     kind: 'counter',
     labels: ['operation', 'account', 'model'],
-    help: 'Sent calls that cost or may cost money but have no estimate: their price is unknown, not zero.',
+    help: 'Sent calls that were or may have been charged but have no estimate: their price is unknown, not zero.',
   },
   internalErrors: {
     name: 'temporal_media_internal_errors',
@@ -39,13 +39,13 @@ export const METRICS = {
     name: 'temporal_media_images',
     kind: 'counter',
     labels: ['account', 'model', 'outcome'],
-    help: 'Images of accepted calls: stored, or lost although they were paid for.',
+    help: 'Images from accepted calls, either stored or paid for but lost.',
   },
   imageCost: {
     name: 'temporal_media_image_cost_micro_units',
     kind: 'counter',
     labels: ['account', 'model', 'currency', 'state'],
-    help: 'Estimates of accepted image calls, in millionths of the currency: settled, or needs_review.',
+    help: 'Estimated cost of accepted image calls, in millionths of the currency unit: settled or needs_review.',
   },
   polls: {
     name: 'temporal_media_polls',
@@ -112,7 +112,7 @@ export const METRICS = {
     name: 'temporal_media_gates_closed',
     kind: 'gauge',
     labels: ['account', 'scope'],
-    help: 'Refusals in effect for an account (key, quota) or its models. All calls that they apply to wait.',
+    help: 'Refusals in effect for an account (key, quota) or its models. All calls they apply to are waiting.',
   },
   gateClosings: {
     name: 'temporal_media_gate_closings',
@@ -124,13 +124,13 @@ export const METRICS = {
     name: 'temporal_media_spend_micro_units',
     kind: 'gauge',
     labels: ['account', 'currency', 'per'],
-    help: "Amount spent or reserved in a spend limit's current window, in millionths of the currency, as of the last call.",
+    help: "Amount spent or reserved in a spend limit's current window, in millionths of the currency unit, as of the last call.",
   },
   spendLimit: {
     name: 'temporal_media_spend_limit_micro_units',
     kind: 'gauge',
     labels: ['account', 'currency', 'per'],
-    help: "An account's spend limit, in millionths of the currency, as of the last call.",
+    help: "An account's spend limit, in millionths of the currency unit, as of the last call.",
   },
   journalLatency: {
     name: 'temporal_media_journal_latency_milliseconds',

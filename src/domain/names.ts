@@ -174,8 +174,8 @@ export const RETRY_LATER = 'MediaRetryLater';
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
 /**
- * Cause of a `not_sent` answer: the campaign batch that was to pay for the call is closed, or another run of the batch
- * is spending its money.
+ * Cause of a `not_sent` answer: the campaign batch that would have paid for the call is closed, or another run of the
+ * batch is spending its money.
  */
 export const BATCH_CLOSED = 'batch_closed';
 

@@ -26,7 +26,7 @@ export interface RequestedFacts {
 }
 
 interface WithBilling {
-  /** The call's possible cost, according to the worker's price rules and the `usage` that the service reports. */
+  /** What the call may cost, according to the worker's price rules and the `usage` that the service reports. */
   readonly billing: Billing;
 }
 
@@ -192,7 +192,8 @@ export interface CompletedImage extends WithBilling {
   /** When the images were created: Unix time in seconds. */
   readonly created: number | null;
   /**
-   * Usually empty. Examples: fewer images than requested, or a model without a configuration entry to validate against.
+   * Usually empty. Contains an entry if, for example, fewer images were returned than requested, or the model has no
+   * configuration entry to validate against.
    */
   readonly warnings: readonly string[];
 }

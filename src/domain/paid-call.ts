@@ -14,7 +14,7 @@ import {
 import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
-/** The calling workflow's ancestors. Resetting an ancestor requests the same key again. */
+/** The calling workflow's ancestors. Resetting an ancestor uses the same key again. */
 export interface Ancestry {
   /** Workflow ids of its parent and root, in the same namespace. @default none */
   readonly ancestors?: readonly string[];
@@ -160,7 +160,7 @@ export interface CreateEvidence {
   readonly referenceMode: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string | null;
-  /** The task that the sender's last heartbeat named, if no worker could record it in time. Decide to adopt it. */
+  /** The task that the sender's last heartbeat named, if no worker could record it in time. Adopt it. */
   readonly taskId?: string;
 }
 
@@ -359,5 +359,5 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
  */
 export function noWorker(taskQueue: string): string {
   const media = baseTaskQueue(taskQueue);
-  return `No worker picked up the call from the task queue "${taskQueue}" before its start limit. Nothing was sent. Start a media worker on "${media}" (MEDIA_TASK_QUEUE), or name the task queue of a running worker.`;
+  return `No worker picked up the call from task queue "${taskQueue}" before its start limit. Nothing was sent. Start a media worker on "${media}" (MEDIA_TASK_QUEUE), or name the task queue of a running worker.`;
 }

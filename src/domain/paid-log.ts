@@ -207,7 +207,7 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
   // Declared lost: nothing more is sent under this key.
   if (decision !== null || answer === null) return true;
   if (isPaused(answer, caller.now)) return true;
-  // A corrected request is sent despite any refusal.
+  // A changed request is sent despite any refusal.
   if (!isSameRequest(sent.fingerprint, caller.fingerprint)) return false;
   const refusal = answer.answer;
   const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);

@@ -40,7 +40,7 @@ export type MediaSource =
   | { readonly url: string }
   | { readonly file: string };
 
-/** A reference for a video (contract 2.1). The model's configuration determines the wire field and its form. */
+/** A reference for a video (contract 2.1). The model's configuration determines the wire field and its format. */
 export interface VideoReference {
   /** Determines the wire field, together with the model's configuration. */
   readonly kind: ReferenceKind;

@@ -166,7 +166,7 @@ function validateSource(field: string, source: unknown): ValidationIssue[] {
   const url = source['url'];
   if (typeof url !== 'string') return wrong(SOURCE_HINT);
   if (isDataUrl(url)) {
-    const message = `A data: URL may contain at most ${MAX_INLINE_DATA_URL} characters. Store the file as an artifact instead.`;
+    const message = `A data: URL can be at most ${MAX_INLINE_DATA_URL} characters long. Store the file as an artifact instead.`;
     return url.length <= MAX_INLINE_DATA_URL ? [] : wrong(message);
   }
   // Uses no URL parser: a value without http(s) is a path or has another scheme, and neither may be sent in JSON.

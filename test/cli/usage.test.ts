@@ -186,13 +186,13 @@ describe('temporal-media without any server', () => {
         ['--budget', '5EUR'],
         /the currency of the prices \(USD\)/,
       ],
-      ['a header that is not known', ['model,promt', 'cine-1,a cat'], [], /^Correct the header/],
+      ['a header that is not known', ['model,promt', 'cine-1,a cat'], [], /^Fix the header/],
       ['no row', [header], [], /^Add one row below the header/],
       [
         'no valid row',
         [header, 'cine-1,,2'],
         ['--on-invalid', 'skip'],
-        /^Correct the listed lines\. --dry-run -o jsonl/,
+        /^Fix the listed lines\. --dry-run -o jsonl/,
       ],
       [
         'a budget for a model without a price',

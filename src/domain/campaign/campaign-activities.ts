@@ -187,7 +187,7 @@ export interface SettleBatchInput {
 }
 
 export interface SettledBatch {
-  /** Cost of the batch in micro-units, including charges that are possible but not proved. */
+  /** Cost of the batch in micro-units, including charges that are possible but not proven. */
   readonly spent: number;
   /** Creation keys of attempts that are known to have cost nothing. */
   readonly free: readonly string[];

@@ -36,7 +36,7 @@ export interface CampaignState {
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
-  /** Recent number of rows ended per minute; null while too few have ended. */
+  /** Rows that ended per minute recently; null while too few have ended. */
   readonly rowsPerMinute: number | null;
   /** Estimated end. Set only while rows are ending and nothing is paused. */
   readonly etaAt: string | null;

@@ -72,7 +72,7 @@ export interface LedgerLine {
   readonly taskId: string | null;
   /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
-  /** `none`: it is proved that nothing was accepted. */
+  /** `none`: provably, nothing was accepted. */
   readonly state: Billing['state'];
 }
 
@@ -118,7 +118,7 @@ export interface CampaignRowResult {
   readonly reported?: ReportedFacts;
   /** The service's usage data, unchanged; absent if it sent none. */
   readonly usage?: JsonValue;
-  /** Why the row is not completed: the reason of a rejection, unavailable content or an unconfirmed create. */
+  /** Why the row is not completed: the reason for a rejection, unavailable content or an unconfirmed create. */
   readonly reason?: string;
   /** Absent unless the service returned an error. */
   readonly errorKind?: ErrorKind;

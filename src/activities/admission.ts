@@ -131,8 +131,8 @@ const NOT_THE_OWNER =
   'Another run of this campaign batch is spending its budget, so nothing was sent: a batch that was reset does not know what was spent before. The campaign gives the row to another batch.';
 
 /**
- * Whether this run may spend a batch's budget. Only the first run that opens one of the batch's pages or sends for it
- * may do so.
+ * Whether this run is allowed to spend a batch's budget. Only the first run that opens one of the batch's pages, or
+ * sends a request for the batch, is.
  */
 export async function ownsBatch(
   journal: CreateJournal,
@@ -165,7 +165,7 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
 export interface Admission {
   /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
-  /** Reports that nothing is sent and no intent was written. */
+  /** Reports that nothing was sent and no intent was written. */
   unused(): Promise<void>;
   /**
    * Returns the estimate to the budget if the answer, and anything recorded in its place, prove that nothing was
@@ -210,7 +210,7 @@ async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall
   const sent = { bodyHash: call.ready.body.bodyHash, account: account.name };
   const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch(journalDown(base));
   if (open === undefined || 'outcome' in open) return open;
-  const message = `The same request was sent under the ID ${JSON.stringify(open.creationKey)} and its outcome is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that call first (adopt, declare lost or resubmit).`;
+  const message = `The same request was sent under the ID ${JSON.stringify(open.creationKey)} and its outcome is unknown: it may have been accepted and cost money. This call was not sent. Settle that call first (adopt, declare lost or resubmit).`;
   return rejectedAnswer(base, 'unconfirmed_open', message, { field: 'creationKey' });
 }
 
@@ -351,7 +351,7 @@ export async function prepareCall(
   spec: PaidSpec,
 ): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
-  // An error here is a store fault or a bug of ours. Nothing was sent, and the answer reports it.
+  // An error here is a store fault or our bug. Nothing was sent, and the answer reports it.
   const prepared: Prepared =
     account === undefined
       ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
@@ -364,7 +364,7 @@ export async function prepareCall(
   return { account, prepared, fingerprint, policy };
 }
 
-/** Reports a store fault or a file fault. */
+/** Reports a fault in a store or a file. */
 async function unprepared(account: Account, error: unknown): Promise<Prepared> {
   throwBug(error);
   const reason = error instanceof Error ? error.message : String(error);

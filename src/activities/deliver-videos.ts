@@ -90,7 +90,7 @@ const CONCURRENT = 8;
  * Tries each video once within the time of one activity attempt, and answers each as soon as its own attempt has ended.
  * An attempt makes every check that `media.downloadVideo` makes. The answer is either the stored video or the failed
  * attempt, which counts as the first attempt of the video's own download (C8.7). It is null if there was no attempt, or
- * if the attempt says nothing about the file because it was cut short or failed due to a fault of ours.
+ * if the attempt says nothing about the file because it was cut short or failed through a fault on our side.
  * @param beginWithinMs a video whose attempt has not begun by then is answered without one
  * @throws the first error from `answer`, after all others have been answered
  */

@@ -54,8 +54,8 @@ export function isTransient(kind: DownloadProblemKind): boolean {
 }
 
 /**
- * Returns the problem of an entire attempt: the one with the highest precedence, combined with the longest requested
- * wait.
+ * Returns the problem to report for an entire attempt: the one with the highest precedence, combined with the longest
+ * requested wait.
  */
 export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
   const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));

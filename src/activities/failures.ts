@@ -36,7 +36,7 @@ export function framesOf(stack = ''): readonly string[] {
 }
 
 /**
- * Returns a `catch` handler that returns this value and reports a bug: no call, paid or not, may fail because of it.
+ * Returns a `catch` handler that returns this value and reports a bug: no call, paid or not, should fail because of it.
  */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
@@ -94,7 +94,7 @@ interface RetryLater {
    * The part of `delayMs` that the service requested (Retry-After). The remainder is our own backoff. @default nothing
    */
   readonly retryAfterMs?: number | undefined;
-  /** An earlier send of the call may have cost money. */
+  /** Whether an earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
 }
 
@@ -156,7 +156,7 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.unsafeRetryPolicy,
     message:
-      'This worker has no create journal (journal: "none"), so a paid activity may have only one attempt. Nothing was sent. ' +
+      'This worker has no create journal (journal: "none"), so a paid activity can have only one attempt. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
     // It is unknown whether an earlier attempt has sent anything.

@@ -80,7 +80,7 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
   // Without a workflow, the activity ID is the key.
   const own = who.workflowId === null ? who.activityId : '';
   const given: unknown = input.creationKey || own;
-  // Helpers pass a key that belongs to the workflow in which they run.
+  // Helpers pass a key that belongs to the workflow they run in.
   const refused =
     typeof given === 'string'
       ? givenKeyIssue(given, who.workflowId ?? undefined)
@@ -185,7 +185,7 @@ function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Ca
   if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
   throw retryLater({
     class: 'waiting_for_sender',
-    message: 'A sender for this call may still be running. Its outcome is awaited.',
+    message: 'A sender for this call may still be running. Waiting for its outcome.',
     // The first retries are quick, in case the sender is still running. A later retry waits until a dead
     // sender's time has expired.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,

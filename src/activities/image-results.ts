@@ -32,7 +32,7 @@ export interface ImageStorage {
    * after that.
    */
   readonly deadlineAt: number;
-  /** The answer's journal. Only with a journal can results that are lost now be fetched later. */
+  /** The answer's journal. Without one, results that are lost now cannot be fetched later. */
   readonly journal: CreateJournal;
   /** Results that are already stored, by index. They are not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];

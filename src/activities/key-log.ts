@@ -23,7 +23,7 @@ const UNUSABLE = 'The create journal cannot be read or written, and nothing is s
 
 /** An entry exists although its write failed. */
 export const UNSURE = new JournalRecordError(
-  'A record may not survive a power loss: it can be read, but its write failed.',
+  'A record might not survive a power loss: it can be read, but its write failed.',
 );
 
 /** Returns a retryable failure with the cause. The SDK logs it once per attempt. */
@@ -91,7 +91,7 @@ export async function openLog(journal: CreateJournal, key: JournalKey): Promise<
 }
 
 /**
- * The result of an append. `lost`: another writer created that entry. `unsure`: our entry was created, but may not be
+ * The result of an append. `lost`: another writer created that entry. `unsure`: our entry was created, but might not be
  * durable.
  */
 interface Appended {
@@ -102,7 +102,7 @@ interface Appended {
 
 /**
  * Appends an entry after those that were read. An ambiguous write is read back: our entry may have been created
- * although the journal failed, and may not be durable.
+ * although the journal failed, and might not be durable.
  * @throws when it is unknown which entry was created
  */
 export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<Appended> {
@@ -225,7 +225,7 @@ export function giveUpOpen(journal: CreateJournal, log: KeyLog): Promise<KeyLog>
 }
 
 const REPEATED = {
-  message: 'The same request may be in flight again under its idempotency key. Its outcome is awaited.',
+  message: 'The same request may be in flight again under its idempotency key. Waiting for its outcome.',
   everyMs: 3_000,
 };
 
@@ -311,7 +311,10 @@ export async function claimTask(
   return !owners.some((owner) => isForeign(owner, key, sent));
 }
 
-/** Indexes a created task by its ID. Repeated whenever the creation is read, because a kill may have prevented it. */
+/**
+ * Indexes a created task by its ID. Repeated whenever the creation is read, because a killed process may not have done
+ * so.
+ */
 export async function indexCreated(
   journal: CreateJournal,
   { namespace, creationKey }: JournalKey,

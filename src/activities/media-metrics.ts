@@ -299,7 +299,7 @@ interface MoneyLabels {
   readonly model: string;
 }
 
-/** Counts estimates, once for each send that costs money or may do so. */
+/** Counts estimates, once for each send that costs or may cost money. */
 function countMoney(
   metrics: Metrics,
   { operation, answer, isRepeated }: ReportedCall,

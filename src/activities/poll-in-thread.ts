@@ -85,7 +85,7 @@ export function pollInThread(
   return {
     pollVideos: (input) =>
       new Promise((resolve, reject) => {
-        if (closed) throw new Error('The worker has stopped, so nothing is polled any longer.');
+        if (closed) throw new Error('The worker has stopped and no longer polls.');
         thread ??= start();
         const id = (ids += 1);
         waiting.set(id, { resolve, reject });

@@ -145,7 +145,7 @@ function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError }
   return { reason: { kind, code, message: short } };
 }
 
-/** Retry-After counts from the time of the reply. */
+/** Retry-After is counted from the time of the reply. */
 function aged(reply: PollReply, ageMs: number): PollReply {
   if (!('error' in reply) || reply.retryAfterMs === undefined) return reply;
   return { ...reply, retryAfterMs: Math.ceil(Math.max(0, reply.retryAfterMs - ageMs)) };

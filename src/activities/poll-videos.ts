@@ -231,7 +231,7 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
 const STEP_MS = 20;
 
 /**
- * Returns when a tick polls a task, according to the clock of its arguments. Without a spread, it is polled
+ * Returns the time at which a tick polls a task, by the clock that its arguments use. Without a spread, it is polled
  * immediately. With a spread, it is polled one of its group's intervals after its last poll, plus or minus half a step,
  * within the part of the tick that the spread specifies. This absorbs ticks that are too early or too late, and
  * distributes many groups' ticks evenly.

@@ -147,8 +147,8 @@ function sentCreate(intent: IntentEntry, { evidence }: UnconfirmedCall): SentCre
 }
 
 /**
- * Returns when this exact send was first found to be absent. A decision between two attempts may have led to another
- * send.
+ * Returns the time at which this exact send was first found to be absent. A decision between two attempts may have led
+ * to another send.
  */
 function firstAbsence(of: number): number | undefined {
   const details = activityInfo().heartbeatDetails as
@@ -205,7 +205,7 @@ async function decideByRecords(
  * The log is checked often while a sender may still be running, so its answer is returned as soon as it is recorded.
  */
 const SENDER = {
-  message: 'A sender for this call may still be running. Its outcome is awaited.',
+  message: 'A sender for this call may still be running. Waiting for its outcome.',
   everyMs: 3_000,
 };
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
@@ -357,9 +357,9 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
   const send = log.state.sends[at];
   if (send === undefined || purchaseOf(send) !== undefined) return log;
   const { sent, answer: known } = send;
-  // A purchase counts even after a decision.
+  // A purchase takes effect even after a decision.
   if (known !== null && !isOpenAnswer(known.answer)) return log;
-  // The entry for a lost intent may not contain its account.
+  // The entry for a lost intent might not contain its account.
   const account =
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;
   if (account === undefined) return log;

@@ -54,7 +54,7 @@ export interface GatedCall {
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object while the account's key is unchanged. A refusal for another key no longer counts. */
+  /** The same object while the account's key is unchanged. A refusal for another key no longer applies. */
   readonly key: object;
 }
 
@@ -89,7 +89,7 @@ interface Circuit {
   provenAt: number;
   /** When the last accepted call entered. */
   acceptedAt: number;
-  /** Calls that have been refused since then, each perhaps only because of its request. */
+  /** Calls that have been refused since then, each possibly only because of its own request. */
   readonly doubts: Set<string>;
   /** The key to which this state applies. */
   key: object | null;
@@ -119,8 +119,8 @@ const PROVEN_FOR_MS = 60_000;
 /** Maximum wait for a probe, in milliseconds. Refusals are fast; if the reply is slower, the service is working. */
 const LISTEN_MS = 2_000;
 /**
- * Milliseconds after which a call returns if its refusal may apply only to its own request. By then, other calls have
- * shown whether it does.
+ * Milliseconds after which a call returns if its refusal may apply only to its own request. By then, other calls will
+ * have shown whether it does.
  */
 const DOUBT_MS = 5_000;
 /**

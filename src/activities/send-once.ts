@@ -108,8 +108,8 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
 }
 
 /**
- * Handles a bug. If nothing was sent under its key, the call ends, because a retry would hit the same bug. If something
- * may have been sent, here or by an earlier execution, the attempt fails, and the journal shows the outcome.
+ * Handles a bug. If nothing was sent under the call's key, the call ends, because a retry would hit the same bug. If
+ * something may have been sent, here or by an earlier execution, the attempt fails, and the journal shows the outcome.
  */
 async function afterMistake(
   deps: PaidDeps,
@@ -160,14 +160,14 @@ const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = nul
   send,
 });
 
-/** Returns what the log allows the call to do. */
+/** Returns the step that the log allows the call to take. */
 function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {
   const { sender, runId, attemptAt } = who;
   const { retries, again } = spec;
   return decide(log.state, { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again });
 }
 
-/** Returns what the log says about the call, or undefined if a send is allowed. */
+/** Returns the answer that the log contains for the call, or undefined if a send is allowed. */
 async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { who, spec, log, base } = opened;
   const again = spec.sameKey === undefined ? undefined : unknownCall(log, spec.sameKey, who.now());
@@ -361,8 +361,8 @@ async function sendUnder(
 const TOO_SLOW = { recorded: false, fault: Object.assign(new Error(), { code: 'ETIMEDOUT' }) } as const;
 
 /**
- * Records a send's answer before it is reported. If a purchase or decision was recorded in the meantime, that counts
- * instead.
+ * Records a send's answer before it is reported. If a purchase or decision was recorded in the meantime, that takes
+ * precedence.
  */
 async function recorded(
   { deps, who, spec, base }: AdmittedCall,
@@ -379,11 +379,11 @@ async function recorded(
     const { state } = written.log;
     const own = indexOfSend(state, nonce);
     const at = answeringSend(state, own);
-    // A purchase counts in addition to a decision; a refusal does not.
+    // A purchase takes effect even after a decision; a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const effective = counts ? answer : recordedAnswer(state, at);
     await admission.settle(answer, effective);
-    // If there are two tasks under one idempotency key, the one that was recorded first counts.
+    // If there are two tasks under one idempotency key, the one recorded first is used.
     if (state.bought === own && isPaid(answer))
       return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);
     // Bought twice by decision: this task can also be found by its ID.

@@ -4,7 +4,7 @@ import { type CreateJournal } from '../domain/journal';
 import { type SpendLimit, spendWindow } from '../domain/money';
 import { reported } from './failures';
 
-/** An estimate that counts against the limit until it is given back. */
+/** An estimate that counts against the limit until it is returned. */
 export interface Reserved {
   /** Micro-units spent or reserved in the window, including this estimate. */
   readonly sum: number;
@@ -77,9 +77,9 @@ interface PendingSum {
 }
 
 /**
- * A log of sums in the journal, of which the newest counts. Only one writer can create an entry, and each adds to the
- * previous one, so no sum exceeds the limit, however many workers write. Calls that arrive during a write share the
- * next entry.
+ * A log of sums in the journal. The newest sum is the current one. Only one writer can create an entry, and each adds
+ * to the previous one, so no sum exceeds the limit, however many workers write. Calls that arrive during a write share
+ * the next entry.
  */
 class SpendBook {
   /** Newest known entry; null before the first entry. */

@@ -183,7 +183,7 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   if (issue !== undefined) return refused('invalid_decision', issue);
   const { journal } = deps;
   if (keepsNothing(journal))
-    return refused('no_journal', 'This worker does not have a journal in which to record a decision.');
+    return refused('no_journal', 'This worker has no journal to record a decision in.');
   const who = caller();
   const key: JournalKey = { namespace: who.namespace, creationKey: call.creationKey };
   const log = await openLog(journal, key).catch(orRetry);

@@ -279,8 +279,8 @@ const ONE_KEY =
   'The call was sent again under the same idempotency key after a reply was lost. The service is expected to create only one task for that key.';
 
 /**
- * Records what the repeated send bought. If a task was recorded or adopted in the meantime, that task counts instead. A
- * different task is reported, and can be found by its ID.
+ * Records what the repeated send bought. If a task was recorded or adopted in the meantime, that task takes precedence.
+ * A different task is reported, and can be found by its ID.
  */
 async function recordPurchase(
   journal: CreateJournal,

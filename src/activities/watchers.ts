@@ -220,7 +220,7 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
 }
 
 /**
- * Completes the activity in which a video waits. If that activity no longer exists, it has ended or the video will join
+ * Completes the activity where a video waits. If that activity no longer exists, it has ended or the video will join
  * again.
  * @throws when the server did not accept the answer
  */

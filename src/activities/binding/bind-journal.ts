@@ -145,7 +145,7 @@ export class JournalBindingError extends Error {
 
 /** The queue, its journal, and what a rebind may replace. */
 export interface BindJournalOptions {
-  /** Client for the namespace in which the workflows run. */
+  /** Client for the namespace where the workflows run. */
   readonly client: Client;
   /** The worker's queue. The queues of its activities (`NAME/create`, …) have the same binding. */
   readonly taskQueue: string;
@@ -155,7 +155,7 @@ export interface BindJournalOptions {
   readonly artifacts?: ArtifactStore | undefined;
   /** Names of the accounts that the worker serves, including their digests. @default none */
   readonly accounts?: readonly string[] | undefined;
-  /** Takes the queue over from another journal, which no worker may use any longer. @default false */
+  /** Takes the queue over from another journal. No worker may still use that journal. @default false */
   readonly rebind?: boolean | undefined;
   /**
    * Writes a new mark to the journal and the binding, so that an older copy of the journal is detected. @default false
@@ -190,7 +190,7 @@ interface Clients {
   readonly histories: Client;
 }
 
-/** More conflicting writes than workers could ever make between a read and a write. */
+/** More conflicting writes than workers could ever make between one worker's read and its write. */
 const MOST_WRITES = 100;
 
 async function bind(

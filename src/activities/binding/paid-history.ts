@@ -254,7 +254,7 @@ export async function anyPaidCall(client: Client, taskQueue: string): Promise<st
     for await (const { workflowId, activityId } of seen) return workflowId ?? activityId;
     return undefined;
   } catch (error) {
-    // The call was made, even though it cannot be read.
+    // The call was made, although it cannot be read here.
     if (error instanceof UnreadCallError) return error.workflowId ?? error.activityId;
     throw error;
   }

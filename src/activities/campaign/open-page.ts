@@ -78,8 +78,9 @@ export function createOpenPage({ pages, journal }: OpenPageDeps) {
 }
 
 /**
- * Returns the videos that this plan's batches have bought. A row's key may also have an earlier purchase with different
- * text. Also indexes each video by its ID, because a process may have been killed right after it recorded the outcome.
+ * Returns the videos that this plan's batches have bought. There may also be an earlier purchase under a row's key,
+ * with different text. Also indexes each video by its ID, because a process may have been killed right after it
+ * recorded the outcome.
  */
 async function createdOf(
   journal: CreateJournal,

@@ -23,7 +23,7 @@ import { timeLeft } from '../send-window';
 import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
 import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
 
-// Exported for callers that read a campaign's rows. It picks the line that counts for each row.
+// Exported for callers that read a campaign's rows. It picks each row's valid line.
 export { latestResults as campaignRows } from '../../manifest/result-lines';
 
 /**
@@ -52,7 +52,7 @@ export function createRecordRows({ artifacts }: { readonly artifacts: Pick<Artif
 
 /**
  * Implements `media.settleBatch`: calculates the cost of a batch that can no longer report it. The batch is fenced
- * first, so nothing is sent in the meantime. Requests in flight are then awaited. Heartbeats contain only counts.
+ * first, so nothing is sent in the meantime. It then waits for requests in flight. Heartbeats contain only counts.
  */
 export function createSettleBatch(
   deps: PaidDeps,
@@ -102,8 +102,7 @@ interface OwnSend {
 const intentOf = ({ send }: OwnSend): IntentEntry => send.sent as IntentEntry;
 
 /**
- * Returns the creation keys whose attempts cost nothing according to the results. The newest line of each attempt
- * counts.
+ * Returns the creation keys whose attempts cost nothing according to the results. Each attempt's newest line is used.
  */
 async function unpaidKeys(
   { artifacts }: Pick<PaidDeps, 'artifacts'>,

@@ -12,7 +12,7 @@ export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'imag
 interface ManifestColumn {
   readonly name: string;
   readonly aliases: readonly string[];
-  /** Operations whose rows may have a value in this column. */
+  /** Operations whose rows can have a value in this column. */
   readonly operations: readonly ManifestOperation[];
   readonly formats: readonly ('csv' | 'jsonl')[];
   /** Whether the column name has the form `NAME:WIRE_FIELD`: `may` allows it, `always` requires it. */
@@ -87,7 +87,7 @@ export interface NamedColumn {
   readonly column: ManifestColumn;
   /** The wire field after the colon. */
   readonly suffix?: string;
-  /** Identifies the column. A row may have only one value per key. */
+  /** Identifies the column. A row can have only one value per key. */
   readonly key: string;
 }
 

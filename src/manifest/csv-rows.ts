@@ -156,7 +156,7 @@ function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
     return new ManifestUnreadableError(`A quote that opens in or after the ${row} is not closed.`);
   const fault =
     code === 'CSV_MAX_RECORD_SIZE'
-      ? `more than ${MAX_ROW_CHARACTERS} characters. A quote in it may not be closed.`
+      ? `more than ${MAX_ROW_CHARACTERS} characters. A quote in it might not be closed.`
       : 'a misplaced quote. Enclose a cell that contains quotes in quotes, and double the quotes inside.';
   return new ManifestUnreadableError(`The ${row} has ${fault}`);
 }

@@ -19,7 +19,7 @@ export class PlanTally {
   #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
-  /** Also includes rows that a limit postpones. They count toward refusals, but not toward the sum. */
+  /** Also includes rows that a limit postpones. They are considered for refusals, but are not part of the sum. */
   readonly #unpricedModels = new Set<string>();
   /** Other workers' accounts, whose prices are unknown here. */
   readonly #elsewhere = new Set<string>();

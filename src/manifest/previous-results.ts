@@ -67,7 +67,7 @@ export async function resumeRows(
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
   const known = previous.content === undefined ? undefined : previous.content === content;
-  // The results may not show the bought text. If the row has returned to that text, it must not be bought again.
+  // The results might not show the bought text. If the row has returned to that text, it must not be bought again.
   const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
   const sameText = known === true || isFirst;
   const changed = previous.bought && !sameText;

@@ -31,8 +31,8 @@ export async function readSegment(
 }
 
 /**
- * Yields every line of a campaign's results in the order in which they were written. A resumed row has several lines;
- * {@link latestResults} yields only the valid one.
+ * Yields every line of a campaign's results in the order they were written. A resumed row has several lines; {@link
+ * latestResults} yields only the valid one.
  * @throws ArtifactError if a segment is missing or damaged
  */
 export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {
@@ -40,8 +40,8 @@ export async function* readResults(store: ReadableStore, ref: ResultsRef): Async
 }
 
 /**
- * Yields each row's valid line, which is the last one of the highest generation, in the order in which they were
- * written. Reads the segments twice and keeps all keys in memory, even for a million rows.
+ * Yields each row's valid line, which is the last one of the highest generation, in the order they were written. Reads
+ * the segments twice and keeps all keys in memory, even for a million rows.
  */
 export async function* latestResults(
   store: ReadableStore,

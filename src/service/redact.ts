@@ -168,7 +168,7 @@ function patternOf(forms: readonly string[]): RegExp | undefined {
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
 }
 
-/** The encodings in which a service may echo a key: unchanged, URL-encoded, in JSON, in hex, or within Base64. */
+/** The encodings that a service may use to echo a key: unchanged, URL-encoded, in JSON, in hex, or within Base64. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const each = (form: (byte: string) => string): string =>

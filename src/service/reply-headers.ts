@@ -10,8 +10,8 @@ const END_OF_TIME = 8_640_000_000_000_000;
 /**
  * Returns how long the service asks us to wait, in milliseconds from now; undefined without a valid value. A date is
  * relative to the reply's `Date` header, so clock differences do not matter, or to `nowMs` without that header. Zero
- * and past dates are valid and give 0. Negative numbers, exponents and other text are invalid. Of several values, the
- * longest wait counts. It is only reduced if a Date could not represent its end.
+ * and past dates are valid and give 0. Negative numbers, exponents and other text are invalid. If there are several
+ * values, the longest wait is used. It is reduced only if a Date could not represent its end.
  */
 export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | undefined {
   const sentAt = repliedAt(headers, nowMs) ?? nowMs;
@@ -36,7 +36,7 @@ function valuesIn(headers: HeaderValues): { readonly text: string; readonly mill
   });
 }
 
-/** The `Date` header. If it is repeated, the first value counts, because proxies append their own. */
+/** The `Date` header. If it is repeated, the first value is used, because proxies append their own. */
 function repliedAt(headers: HeaderValues, nowMs: number): number | undefined {
   const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'date') ?? [];
   const text = typeof value === 'string' ? value : value?.[0];

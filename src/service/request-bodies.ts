@@ -199,7 +199,7 @@ export function wireEditBody(
   return { ok: true, body: multipartBody(parts) };
 }
 
-/** An image call's model, prompt and options, in the order in which they are sent. */
+/** An image call's model, prompt and options, in the order they are sent. */
 function imageFields(request: ImageGenerationRequest): WireFields {
   const { model, prompt, size, quality, n, responseFormat: response_format } = request;
   return { model, prompt, ...given({ size, quality, n, response_format }) };

@@ -28,7 +28,9 @@ const TEXT_FIELDS = [
 ];
 /** Fields where an error may contain another error. */
 const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'];
-/** Fields that records also use for other purposes. They count only if the record's other fields contain no error. */
+/**
+ * Fields that records also use for other purposes. They are used only if the record's other fields contain no error.
+ */
 const GENERAL_FIELDS = ['code', 'message', 'detail', 'reason'];
 /** The fields that records use only for errors. */
 const RECORD_FIELDS = [...INNER_FIELDS, ...CODE_FIELDS, 'error_type', ...TEXT_FIELDS].filter(
@@ -53,7 +55,7 @@ interface Found {
 
 /**
  * Reads an error of any shape (test/fixtures/wire): a record's `error`, or an HTTP reply's body as a JSON value or
- * text. Never throws. An unreadable error is `unknown` with nulls. `httpStatus` counts only as a last resort.
+ * text. Never throws. An unreadable error is `unknown` with nulls. `httpStatus` is used only as a last resort.
  */
 export function readTaskError(
   value: JsonValue | undefined,
@@ -63,7 +65,7 @@ export function readTaskError(
   return errorIn(value, redactor, { httpStatus });
 }
 
-/** Reads the error from a failed task's record. A status such as `nsfw` counts if no other field gives a reason. */
+/** Reads the error from a failed task's record. A status such as `nsfw` is used if no other field gives a reason. */
 export function readRecordError(record: JsonRecord, status: string, redactor: Redactor): TaskError {
   const read = (names: readonly string[]) => {
     const given = names.flatMap((name) => {

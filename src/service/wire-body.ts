@@ -44,7 +44,7 @@ export type WireBuild<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
-/** A request's fields by wire name, in the order in which they are sent. */
+/** A request's fields by wire name, in the order they are sent. */
 export type WireFields = Record<string, JsonValue>;
 
 /** Wire fields that have options of their own in a request. Raw fields must not contradict those options. */

@@ -1,6 +1,6 @@
 import { type ByteSource, HeaderReader } from './byte-source';
 
-/** A box of an ISO base media file. Offsets count in bytes from the start of the walked file or buffer. */
+/** A box of an ISO base media file. Offsets are in bytes from the start of the walked file or buffer. */
 export interface Mp4Box {
   readonly type: string;
   readonly start: number;

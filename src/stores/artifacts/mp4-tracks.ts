@@ -17,9 +17,9 @@ export interface Mp4Track {
   readonly sampleCount: number;
   /** Whether all samples have the same length. */
   readonly hasOneLength: boolean;
-  /** Returns a sample's length in bytes. Samples count from 0. */
+  /** Returns a sample's length in bytes. Samples are numbered from 0. */
   readonly sampleBytes: (index: number) => number;
-  /** Returns a chunk's offset in the file. Chunks count from 0. */
+  /** Returns a chunk's offset in the file. Chunks are numbered from 0. */
   chunkStart(index: number): number;
   /** Consecutive chunks with the same number of samples, as the file lists them. */
   chunkRuns(): Iterable<ChunkRun>;
@@ -184,7 +184,7 @@ export function* fragmentSamples(
 
 interface FragmentHeader extends FragmentDefaults {
   readonly trackId: number;
-  /** The offset from which run offsets count. */
+  /** The offset that run offsets are relative to. */
   readonly base: number;
 }
 
@@ -195,7 +195,7 @@ function fragmentHeader(
 ): FragmentHeader {
   const flags = uint32(header, 0);
   const trackId = uint32(header, 4);
-  // Without either flag, offsets count from the end of the previous track's data.
+  // Without either flag, offsets are relative to the end of the previous track's data.
   const base = flags & 1 ? uint64(header, 8) : flags & 0x20000 ? start : end;
   const ticksAt = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
   const bytesAt = ticksAt + (flags & 8 ? 4 : 0);

@@ -48,7 +48,7 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
       'not_video',
       size === 0 ? 'The file is empty.' : 'The content does not begin like an MP4 file.',
     );
-  // A muxer may write a preliminary index and then the full one, so the last one counts.
+  // A muxer may write a preliminary index and then the full one, so the last one is used.
   const index = boxes.findLast(({ type }) => type === 'moov');
   if (index === undefined || index.end > size)
     throw new Mp4Refusal('incomplete_file', cutMessage(file) ?? 'The file has no moov box.');

@@ -81,7 +81,7 @@ export function notVideo(head: Uint8Array): string {
   return page === 'unknown' ? 'The content is not a known video format.' : `The body is ${page}, not video.`;
 }
 
-/** Whether bytes are text, such as an error page. The service may send the video later. */
+/** Whether bytes are text, such as an error page. The service might send the video later. */
 export function isPage(head: Uint8Array): boolean {
   return sniffMedia(head) === undefined && describePage(head) !== 'unknown';
 }

@@ -21,7 +21,7 @@ export const bareFiles = {
   close: promisify(fs.close),
 };
 
-/** Writes a new file piece by piece. When this returns, the content is on disk, but the file name may not be. */
+/** Writes a new file piece by piece. When this returns, the content is on disk, but the file name might not be. */
 export async function writeSynced(
   path: string,
   pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
@@ -81,7 +81,7 @@ const DURABLE = new Set<string>();
 
 /**
  * Runs {@link ensureFolder} once per process, then `work`. Repeats both if the folder was removed. Makes the folder's
- * name durable even if another process created it, because that process may not have synced it yet.
+ * name durable even if another process created it, because that process might not have synced it yet.
  */
 export async function inFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
   if (DURABLE.has(path)) {
@@ -100,7 +100,7 @@ export async function inFolder<T>(path: string, work: () => Promise<T>): Promise
   return work();
 }
 
-/** Folders far above a store may not be readable or writable by this process. */
+/** Folders far above a store might not be readable or writable by this process. */
 async function syncUpper(path: string): Promise<void> {
   await syncFolderIfItCan(path).catch((error: unknown) => {
     if (!['EACCES', 'EPERM'].includes(systemCode(error))) throw error;
@@ -131,7 +131,7 @@ async function makeOne(path: string, mode: number): Promise<string[]> {
   }
 }
 
-/** A folder whose name must be on disk before a record in it counts. */
+/** A folder whose name must be on disk before a record in it is durable. */
 interface NewFolder {
   readonly path: string;
   /** Whether this process has just created it. */
@@ -156,7 +156,7 @@ function newFolders(folder: string, firstMade: string | undefined): NewFolder[] 
 /** Makes the name of a {@link newFolders new folder} durable. */
 async function syncName({ path, isOurs }: NewFolder): Promise<void> {
   await syncFolder(dirname(path)).catch((error: unknown) => {
-    // Folders far above the journal may not be readable or writable by this process.
+    // Folders far above the journal might not be readable or writable by this process.
     if (isOurs || !['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP'].includes(systemCode(error))) throw error;
   });
 }

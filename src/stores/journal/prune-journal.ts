@@ -199,7 +199,7 @@ interface PruneSpendOptions {
 const BEHIND_MS = 86_400_000;
 
 /**
- * Removes accounts' spending records for limit windows that have ended and count no more calls. All of a window's
+ * Removes accounts' spending records for limit windows that have ended and receive no more calls. All of a window's
  * records lie in its month, the longest window. @returns the number of records
  */
 export async function pruneSpend({

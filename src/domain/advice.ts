@@ -209,7 +209,7 @@ export const OUTCOME_ADVICE = {
     'Check the bill first, then try again later under a new id.',
     `${RETRY} buys a new attempt. ${BILL}`,
   ],
-  'failed/invalid': ['Fix the parameter that the error names and use a new id.', `${CHANGE} ${BILL}`],
+  'failed/invalid': ['Fix the parameter named in the error and use a new id.', `${CHANGE} ${BILL}`],
   'failed/quota': [
     'Top up the account or raise its quota, then use a new id.',
     `Top up the account or raise its quota, then run ${RETRY}. ${BILL}`,

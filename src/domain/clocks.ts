@@ -49,8 +49,8 @@ export function byClockOf<Answer extends object>(now: number, answer: Answer): A
 }
 
 /**
- * Corrects a record that is dated in the future, which means that one of two clocks is wrong. Its Retry-After then
- * counts from when the record is read (C8.7).
+ * Corrects a record that is dated in the future, which means that one of two clocks is wrong. Its Retry-After is then
+ * counted from the time at which the record is read (C8.7).
  */
 export function notOfTheFuture<Dated extends { readonly at: string; readonly answer: object }>(
   record: Dated,

@@ -12,7 +12,7 @@ export interface GroupHeartbeat {
 }
 
 /**
- * Prefix that marks an intent that may not exist. A heartbeat can arrive late, so it must never say that there is no
+ * Prefix that marks an intent that might not exist. A heartbeat can arrive late, so it must never say that there is no
  * intent. The rest of the name is unique to the attempt, because decisions name the send that they are about.
  */
 export const PERHAPS = 'perhaps:';
@@ -25,7 +25,7 @@ export interface SenderTrace {
   readonly announced: string | null;
   /** The task id in the reply to that send, if a heartbeat reported it. */
   readonly taskId?: string;
-  /** ISO 8601: when the activity was scheduled, or an earlier time. */
+  /** When the activity was scheduled, or an earlier time, ISO 8601. */
   readonly scheduledAt: string;
 }
 
@@ -45,9 +45,9 @@ function namedIn(details: unknown, field: 'intent' | 'taskId', index: number | u
 }
 
 /**
- * Returns why the outcome of an announced send is unknown if this journal does not contain the send. Either the journal
- * was replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had started
- * to send.
+ * Returns the reason the outcome of an announced send is unknown if this journal does not contain the send. Either the
+ * journal was replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had
+ * started to send.
  */
 export function causeOfUnseen(announced: string | null): 'worker_lost' | 'journal_changed' {
   return announced?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';

@@ -131,7 +131,7 @@ export type ReplyClass =
 export interface PaidReply {
   readonly status: number;
   readonly kind: ErrorKind;
-  /** Whether the reply had a Retry-After header. Only its presence counts here; its value may be unreadable. */
+  /** Whether the reply had a Retry-After header. Only its presence matters here; its value may be unreadable. */
   readonly hasRetryAfter: boolean;
   /** Whether a 2xx body could be read as the result of this call: a usable task id, or an image response. */
   readonly readable: boolean;

@@ -49,8 +49,8 @@ export const creationKeyCheck: Check<string> = must(
 );
 
 /**
- * Returns why a caller's key is rejected, or undefined if it is accepted. A derived key belongs to another call, and
- * only the workflow for which it was derived may pass it on.
+ * Returns the reason a caller's key is rejected, or undefined if it is accepted. A derived key belongs to another call,
+ * and only the workflow for which it was derived may pass it on.
  * @param maker the workflow for which the key may have been derived, if any
  */
 export function givenKeyIssue(given: string, maker?: string): string | undefined {

@@ -12,7 +12,7 @@ export interface FailureRow {
   readonly meaning: string;
   /** Whether the same call can be made again without a new decision. */
   readonly retryable: 'yes' | 'no' | 'later';
-  /** Whether the service may have a task. */
+  /** Whether the service might have a task. */
   readonly taskMayExist: 'yes' | 'no' | 'unknown';
   /** Whether the call may cost money. */
   readonly moneyMayBeOwed: 'yes' | 'no' | 'unknown';
@@ -20,7 +20,7 @@ export interface FailureRow {
   readonly hint: string;
 }
 
-/** What a caller may conclude from an outcome. */
+/** What a caller can conclude from an outcome. */
 type Facts = readonly [
   retryable: FailureRow['retryable'],
   taskMayExist: FailureRow['taskMayExist'],
@@ -181,7 +181,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
   meaning:
     'A field of the request is invalid. The request was rejected before it was sent, or by the service.',
-  hint: 'Fix the field that the message names, then start it again under the same id. If the allowed values are known, they are listed.',
+  hint: 'Fix the field named in the message, then start it again under the same id. If the allowed values are known, they are listed.',
 };
 
 /** Returns an outcome's row, or undefined for `completed`. */

@@ -5,7 +5,7 @@ import { type VideoTask } from './video-task';
 /** Where a task id came from. */
 export interface TaskIndexEntry {
   readonly v: 1;
-  /** Temporal namespace in which the workflow ran. */
+  /** Temporal namespace where the workflow ran. */
   readonly namespace: string;
   /** Creation key of the call that created the task. */
   readonly creationKey: string;
@@ -93,7 +93,7 @@ export interface CreateJournal {
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
   /** Appends entry `n` of a campaign log. `lost`: the entry already exists and is kept. */
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
-  /** Rejects if nothing can be recorded at the moment, so that a send can be refused before it costs money. */
+  /** Rejects if nothing can be recorded right now, so that a send can be refused before it costs money. */
   checkWritable(): Promise<void>;
 }
 
@@ -155,7 +155,7 @@ export interface QueueBinding {
    */
   readonly boundSince: string;
   readonly artifacts: string | null;
-  /** Accounts of all workers since then, in the order in which they were first seen. */
+  /** Accounts of all workers since then, in the order they were first seen. */
   readonly accounts: readonly string[];
   /** The last mark. A journal that lacks it was restored from an older copy. */
   readonly mark: string | null;
@@ -172,7 +172,7 @@ export const DIFFERS: { readonly [difference in BindingDifference]: string } = {
     "is bound to a different artifact store than this worker's (MEDIA_ARTIFACTS). Either the worker uses another location, or its store was lost or emptied and then re-created.",
 };
 
-/** Returns how a worker with `request` differs from its queue's binding, or undefined if it may run. Pure. */
+/** Returns how a worker with `request` differs from its queue's binding, or undefined if it can run. Pure. */
 export function differenceOf(
   queueBinding: QueueBinding | null,
   request: BindRequest,

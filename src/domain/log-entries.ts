@@ -15,7 +15,7 @@ import { type UnconfirmedDecision } from './unconfirmed-decision';
 
 /** Identifies a creation, and its log. Equal keys in different namespaces are distinct. */
 export interface JournalKey {
-  /** Temporal namespace in which the workflow runs. */
+  /** Temporal namespace where the workflow runs. */
   readonly namespace: string;
   /** The key that callers use. Stores name their records after its hash. */
   readonly creationKey: string;
@@ -29,7 +29,7 @@ interface Written {
 
 /** The sending activity, and the workflows that may use its call's key again. */
 interface OfSender {
-  /** Temporal namespace in which the activity runs. */
+  /** Temporal namespace where the activity runs. */
   readonly namespace: string;
   /** Identifies the sending activity in all of its attempts, including those after an operator's reset. */
   readonly sender: string;
@@ -48,9 +48,9 @@ interface SentRequest extends Written, JournalKey, OfSender {
   readonly operation: PaidRequest['operation'];
   /** Null for a call outside a workflow. */
   readonly runId: string | null;
-  /** ISO 8601: when the server scheduled this attempt of the activity. A reset creates another attempt. */
+  /** When the server scheduled this attempt of the activity, ISO 8601. A reset creates another attempt. */
   readonly attemptAt: string;
-  /** Null if only another journal contained it. Any request then counts as the same request. */
+  /** Null if only another journal contained it. Any request is then treated as the same request. */
   readonly fingerprint: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string;
@@ -74,7 +74,7 @@ export interface IntentEntry extends SentRequest {
   readonly idempotencyKey: string;
   /** Set if the operator guarantees that the service honors that key. */
   readonly idempotency?: HonouredKey;
-  /** ISO 8601: by this time the sender has certainly finished. It is the request's time limit plus a margin. */
+  /** The time by which the sender has certainly finished, ISO 8601. It is the request's time limit plus a margin. */
   readonly sendWindowEnd: string;
 }
 
@@ -99,8 +99,8 @@ export interface AnswerEntry extends Written {
   /** The outcome of that send. */
   readonly answer: RecordedAnswer;
   /**
-   * ISO 8601: until this time, a send with an unknown outcome may be in flight again under its idempotency key. No
-   * decision about it is accepted before then.
+   * The time until which a send with an unknown outcome may be in flight again under its idempotency key, ISO 8601. No
+   * decision about the send is accepted before then.
    */
   readonly repeatedUntil?: string;
 }
@@ -234,7 +234,7 @@ export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: 
 /** An intent's record of an idempotency key that the service honors, according to the operator. */
 interface HonouredKey {
   readonly header: string;
-  /** ISO 8601: nothing is sent under the key after this time. */
+  /** The time after which nothing is sent under the key, ISO 8601. */
   readonly lastSendAt: string;
 }
 

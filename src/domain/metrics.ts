@@ -63,13 +63,13 @@ export const METRICS = {
     name: 'temporal_media_watch_joins',
     kind: 'counter',
     labels: ['result'],
-    help: 'Videos with shared polling that joined a watcher or checked on it after ten minutes: joined; kept, if the watcher still had them; rejoined, if it had lost them; unanswered, if it did not answer.',
+    help: 'Videos with shared polling that joined a watcher or checked on it after ten minutes: joined; kept, if the watcher still had them; rejoined, if it had lost them; unanswered, if the watcher did not answer.',
   },
   watchEnds: {
     name: 'temporal_media_watch_ends',
     kind: 'counter',
     labels: ['result'],
-    help: 'Messages from watchers to their videos: told, if it was delivered; full, if the video must try another watcher; gone, if the video had ended or had already received it.',
+    help: 'Messages from watchers to their videos: told, if delivered; full, if the video must try another watcher; gone, if the video had ended or had already received it.',
   },
   watchersOpen: {
     name: 'temporal_media_watchers_open',

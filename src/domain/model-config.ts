@@ -15,7 +15,7 @@ import { type PollingProfile } from './video-task';
 
 /** How one kind of reference is sent (architecture: Requests). There are no implicit mappings. */
 export interface ReferenceMapping {
-  /** Media kind of the reference. Several fields may accept the same kind. */
+  /** Media kind of the reference. Several fields can accept the same kind. */
   readonly kind: ReferenceKind;
   /** Wire field name. */
   readonly field: string;

@@ -61,7 +61,7 @@ export interface WatchFacts {
   readonly polls: number;
   /** Absent when the last poll returned a record. */
   readonly lastError?: LastPollError;
-  /** ISO 8601: when the service deletes a completed task's result. Set only if the task's record says so. */
+  /** When the service deletes a completed task's result, ISO 8601. Set only if the task's record says so. */
   readonly expiresAt?: string;
 }
 
@@ -158,7 +158,7 @@ export interface Rejected extends WithBilling {
   readonly httpStatus?: number;
   /** The service's error; absent if the call was rejected before it was sent. */
   readonly error?: TaskError;
-  /** ISO 8601: the service asked not to be called before this time. */
+  /** The time before which the service asked not to be called, ISO 8601. */
   readonly notBefore?: string;
   /** How many times the request was sent and refused; 0 if it was never sent. */
   readonly sends: number;
@@ -229,7 +229,7 @@ export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rej
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether the service may bill for validating the rejected request: even a request that was not accepted can cost
+ * Whether the service might bill for validating the rejected request: even a request that was not accepted can cost
  * money. If the service refuses the whole account or model, it validates no requests.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {

@@ -42,7 +42,8 @@ interface PaidInput extends Ancestry, NamedSender {
   /** If true, sends nothing while a call with the same body and another key has an unknown outcome. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
   /**
-   * If true, sends the same request again after the service refused it under this key. Only a person may request this.
+   * If true, sends the same request again after the service refused it under this key. Only a person should request
+   * this.
    * @default false
    */
   readonly again?: boolean;
@@ -136,7 +137,7 @@ export interface CreateEvidence {
   readonly sendId: string | null;
   /** ISO 8601; null when no intent could be read. */
   readonly intentAt: string | null;
-  /** ISO 8601: the latest time at which the request may still have been in flight. */
+  /** The latest time at which the request may still have been in flight, ISO 8601. */
   readonly sendWindowEnd: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string | null;
@@ -171,7 +172,7 @@ interface PaidAnswer {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** ISO 8601: when the worker answered, by the same clock as the answer's other times. */
+  /** When the worker answered, by the same clock as the answer's other times, ISO 8601. */
   readonly givenAt?: string;
   /**
    * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person
@@ -197,7 +198,7 @@ export interface NotSent extends PaidAnswer {
   readonly reason?: RejectReason;
   /** The request field that this worker does not support. */
   readonly field?: string;
-  /** ISO 8601: a standing refusal blocks all sends before this time. */
+  /** The time until which a standing refusal blocks all sends, ISO 8601. */
   readonly heldUntil?: string;
 }
 
@@ -206,7 +207,7 @@ export interface RefusedForNow extends PaidAnswer {
   readonly outcome: 'refused_for_now';
   readonly httpStatus: number;
   readonly error: TaskError;
-  /** ISO 8601: the call is never sent again before this time. Null if the service gave no time. */
+  /** The time before which the call is never sent again, ISO 8601. Null if the service gave no time. */
   readonly notBefore: string | null;
 }
 
@@ -222,7 +223,7 @@ export interface RejectedCall extends PaidAnswer {
   readonly notBefore?: string;
   /** The refusal applies to every call for the account, or for the model, until a person fixes the cause. */
   readonly standing?: StandingScope;
-  /** ISO 8601: the earliest time at which one call is retried as a probe for all calls that the refusal holds back. */
+  /** The earliest time at which one call is retried as a probe for all calls that the refusal holds back, ISO 8601. */
   readonly heldUntil?: string;
 }
 
@@ -254,10 +255,10 @@ export interface PendingCall extends PaidAnswer, ToReconcile {
 export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
-  /** ISO 8601: the service asked not to be called before this time, although its reply does not prove a refusal. */
+  /** The time before which the service asked not to be called, ISO 8601. Its reply does not prove a refusal. */
   readonly notBefore?: string;
   /**
-   * ISO 8601: until this time, the call may be resent under its idempotency key. The operator guarantees that the
+   * The time until which the call may be resent under its idempotency key, ISO 8601. The operator guarantees that the
    * service honors the key.
    */
   readonly sameKeyUntil?: string;

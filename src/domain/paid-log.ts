@@ -94,7 +94,8 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
     sends: changed(state, at, { answer }),
     open: state.open === at ? null : state.open,
   });
-  // A known purchase counts whenever it arrives, even after a decision. If there are two purchases, the first counts.
+  // A known purchase takes effect whenever it arrives, even after a decision. If there are two purchases, the first one
+  // is used.
   if (isPaid(answer.answer))
     return isPaid(send.answer?.answer) ? state : { ...next, bought: state.bought ?? at };
   // Any other late answer does not affect later decisions and sends.
@@ -112,8 +113,8 @@ function mayBeRepeated({ sent }: Send): boolean {
 }
 
 /**
- * Applies a decision. It counts only while its send has an unknown outcome, and only once, even if it is repeated,
- * reapplied by a reset, or made by two people.
+ * Applies a decision. It takes effect only while its send has an unknown outcome, and only once, even if it is
+ * repeated, reapplied by a reset, or made by two people.
  */
 function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyState {
   const send = state.sends[at];
@@ -127,9 +128,9 @@ export interface LogCaller {
   /** Identifies the calling activity in all of its attempts. */
   readonly sender: string;
   readonly runId: string | null;
-  /** Null if it cannot be computed. Any request then counts as the same request. */
+  /** Null if it cannot be computed. Any request is then treated as the same request. */
   readonly fingerprint: string | null;
-  /** ISO 8601: when this attempt was scheduled. */
+  /** When this attempt was scheduled, ISO 8601. */
   readonly attemptAt: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;

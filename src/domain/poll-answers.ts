@@ -43,7 +43,7 @@ export interface PolledRecord {
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
-  /** ISO 8601: when the result expires at the service. Only for a completed task whose record says so. */
+  /** When the result expires at the service, ISO 8601. Only for a completed task whose record says so. */
   readonly expiresAt?: string;
 }
 
@@ -84,8 +84,8 @@ export const POLL_ERROR_CLASSES = [
 export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
 /**
- * `index` counts the ids of all batches in order. A task without an answer is unchanged. If the GET was sent before the
- * tick began, `askedMsAgo` says how many milliseconds earlier.
+ * `index` is the id's position across all batches, in order. A task without an answer is unchanged. If the GET was sent
+ * before the tick began, `askedMsAgo` is the difference in milliseconds.
  */
 export type PollAnswer =
   | {

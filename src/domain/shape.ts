@@ -26,7 +26,7 @@ export interface Check<out T = unknown> {
   readonly checked?: T;
 }
 
-/** The fields that an object may have. `true` allows a field whose value is checked elsewhere or not at all. */
+/** The fields that an object can have. `true` allows a field whose value is checked elsewhere or not at all. */
 export interface Shape {
   readonly [field: string]: true | Check;
 }

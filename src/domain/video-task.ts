@@ -55,7 +55,7 @@ const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
     maxSeconds: seconds(LEAST_POLL_SECONDS),
     firstPollSeconds: seconds(0),
   })(value, field) ??
-  must<PollingProfile>('a profile in which minSeconds does not exceed maxSeconds', (profile) => {
+  must<PollingProfile>('a profile whose minSeconds does not exceed maxSeconds', (profile) => {
     const { minSeconds, maxSeconds } = profile as PollingProfile;
     return minSeconds <= maxSeconds;
   })(value, field);
@@ -90,7 +90,7 @@ export interface VideoTask {
   readonly account: string;
   /** How often the task is polled. */
   readonly polling: PollingProfile;
-  /** ISO 8601: when the reply was read. */
+  /** When the reply was read, ISO 8601. */
   readonly createdAt: string | null;
   /** Where the facts come from. */
   readonly source: 'create_reply' | 'journal' | 'unknown';

@@ -50,7 +50,7 @@ export interface WatchState {
   readonly missedAtDeadline: number;
 }
 
-/** A task that a loop polls. The loop's owner may store additional fields. */
+/** A task that a loop polls. The loop's owner can store additional fields. */
 export interface Watch {
   /** Updated by the loop. */
   state: WatchState;
@@ -200,7 +200,7 @@ export function onPollError(
 
 /** Delay between polls while the credentials are rejected (C7.3). */
 export const CREDENTIALS_RETRY_MS = 60_000;
-/** Longest backoff that this package chooses. Retry-After may be longer. */
+/** Longest backoff that this package chooses. Retry-After can be longer. */
 export const MAX_BACKOFF_MS = 60_000;
 
 /** Returns the delay after a poll that returned no record, in milliseconds. */

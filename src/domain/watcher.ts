@@ -80,7 +80,7 @@ export interface WatchVideosInput {
 /** Everything that a watcher stores and passes to its next run. */
 export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
-  /** Results that may not have reached their videos yet. */
+  /** Results that might not have reached their videos yet. */
   readonly untold: readonly WatchResult[];
 }
 
@@ -143,8 +143,8 @@ interface WatchPlace {
 }
 
 /**
- * Returns a video's possible watchers, in the order in which it tries them. They are the same for every run and
- * attempt, so no two watchers poll the same task.
+ * Returns a video's possible watchers, in the order it tries them. They are the same for every run and attempt, so no
+ * two watchers poll the same task.
  */
 export function watchersOf(
   { taskId, account, polling }: Pick<VideoTask, 'taskId' | 'account' | 'polling'>,

@@ -85,7 +85,7 @@ describe('values', () => {
     [
       AWAIT_VIDEO_SHAPE,
       { video: { ...video, polling: { ...video.polling, minSeconds: 9 } } },
-      'video.polling must be a profile in which minSeconds does not exceed maxSeconds.',
+      'video.polling must be a profile whose minSeconds does not exceed maxSeconds.',
     ],
     [AWAIT_VIDEO_SHAPE, { video, carried: {} }, 'carried must be omitted: only continue-as-new sets it.'],
     [

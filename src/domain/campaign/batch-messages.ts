@@ -106,9 +106,9 @@ export interface BatchReport {
 /** Result of the `campaignBatch` workflow. */
 export interface BatchResult {
   readonly report: BatchReport;
-  /** Run id of the workflow. After a reset, another run of the same batch counts its own money. */
+  /** Run id of the workflow. After a reset, another run of the same batch tracks its own spending. */
   readonly run: string;
-  /** `closed`: the book has closed the batch, or another run uses its number, so its own totals do not count. */
+  /** `closed`: the book has closed the batch, or another run uses its number, so its own totals are not used. */
   readonly why: 'done' | 'handed_back' | 'closed';
   /** Creation keys of attempts that turned out to cost nothing, although the journal records them as bought. */
   readonly free: readonly string[];

@@ -2,9 +2,9 @@ import { type RowSet } from './row-sets';
 
 /**
  * An entry of a campaign's book: the open batches, the amount that each may spend, and the cost of all closed batches.
- * The book is a log in the create journal. Each entry contains the complete state, and the newest one counts. Only one
- * writer can create an entry, and each entry is derived from the previous one by one of the rules below. So `closed +
- * granted` never exceeds the budget, no matter which workflows are running.
+ * The book is a log in the create journal. Each entry contains the complete state, and the newest one is current. Only
+ * one writer can create an entry, and each entry is derived from the previous one by one of the rules below. So `closed
+ * + granted` never exceeds the budget, no matter which workflows are running.
  */
 export interface BookEntry {
   /** Cost of all closed batches, and of results from before the book existed, in micro-units. */
@@ -124,10 +124,10 @@ interface BatchFence extends Written {
   readonly nonce: string;
 }
 
-/** Records that a send turned out to cost nothing. Its charge is given back once. */
+/** Records that a send turned out to cost nothing. Its charge is returned once. */
 export interface FreeRecord extends Written {
   readonly kind: 'free';
-  /** The payer that gives the charge back when it closes. */
+  /** The payer that returns the charge when it closes. */
   readonly by: string;
   /**
    * Whether closing deducts the charge from the cost of closed batches; false if the payer excludes it from its own
@@ -203,7 +203,7 @@ export interface BatchNeeds {
   readonly batch: number;
   /** How much its cheapest waiting row and all of its waiting rows lack; null if it is not waiting for money. */
   readonly needs: { readonly row: number; readonly all: number } | null;
-  /** Rows in flight, which may give money back when they end. */
+  /** Rows in flight, which may return money when they end. */
   readonly settling: number;
 }
 

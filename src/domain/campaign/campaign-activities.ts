@@ -65,7 +65,7 @@ export interface OpenedRow extends Pick<
   readonly started?: number;
   /** Number of these attempts that may have cost money and are not in a ledger. */
   readonly bought?: number;
-  /** ISO 8601: when the latest request of the last started attempt was about to be sent. */
+  /** When the latest request of the last started attempt was about to be sent, ISO 8601. */
   readonly since?: string;
 }
 
@@ -87,7 +87,7 @@ export interface GroupedCreate {
 export interface CreateVideosInput extends Ancestry, NamedSender {
   readonly rows: readonly GroupedCreate[];
   readonly payer?: string;
-  /** The campaign's credential. A row may name its own. */
+  /** The campaign's credential. A row can name its own. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

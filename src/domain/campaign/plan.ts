@@ -159,7 +159,7 @@ export const CAMPAIGN_SHAPE = {
 /** Outcomes that `retry` selects by default. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
-/** Outcomes after which a person may request a new attempt for a row. The first two are the default. */
+/** Outcomes after which a person can request a new attempt for a row. The first two are the default. */
 export const RETRIED_OUTCOMES = [
   'failed',
   'rejected',
@@ -168,7 +168,7 @@ export const RETRIED_OUTCOMES = [
   'results_lost',
 ] as const satisfies readonly RowOutcome[];
 
-/** An outcome after which a person may request a new, separately paid attempt for a row. */
+/** An outcome after which a person can request a new, separately paid attempt for a row. */
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
 /** Which rows a campaign processes, based on their earlier results. */
@@ -264,7 +264,7 @@ export interface CampaignPlan {
 export interface PlannedModel {
   /** Public model id. */
   readonly model: string;
-  /** A model may support several operations. */
+  /** A model can support several operations. */
   readonly operation: PaidOperation;
   /** Planned rows with this model and operation. */
   readonly rows: number;

@@ -18,7 +18,7 @@ export interface RowSet {
   readonly started?: number;
 }
 
-/** Maximum number of row sets in a message. A batch may have a single row from each of many pages. */
+/** Maximum number of row sets in a message. A batch can have a single row from each of many pages. */
 const MAX_SETS = 10_000;
 
 const rowSetCheck: Check<RowSet> = messageOf({

@@ -31,8 +31,8 @@ export async function readSegment(
 }
 
 /**
- * Yields every line of a campaign's results in the order they were written. A resumed row has several lines; {@link
- * latestResults} yields only the valid one.
+ * Yields every line of a campaign's results in the order they were written. A resumed row has several lines, of which
+ * {@link latestResults} yields only the valid one.
  * @throws ArtifactError if a segment is missing or damaged
  */
 export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {

@@ -165,7 +165,10 @@ const account = z.strictObject({
     .strictObject({
       amount: z
         .string()
-        .regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/, 'must be a string with at most six decimals, such as "25.00"'),
+        .regex(
+          /^[0-9]{1,9}(\.[0-9]{1,6})?$/,
+          'must be a string with at most six decimal places, such as "25.00"',
+        ),
       currency: z.string().regex(/^[A-Z]{3}$/, 'must be the currency code used in the prices, such as "USD"'),
       per: z.enum(SPEND_PERIODS),
     })

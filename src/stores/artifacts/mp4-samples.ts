@@ -5,7 +5,7 @@ export interface VideoTrackFacts {
   readonly durationSeconds: number;
   readonly width: number;
   readonly height: number;
-  /** Frames per second, rounded to 3 decimals; absent if the duration is 0. */
+  /** Frames per second, rounded to three decimal places; absent if the duration is 0. */
   readonly fps?: number;
   /** RFC 6381 name, such as `avc1.42e01e`; only the first four characters if the file gives no details. */
   readonly codec: string;

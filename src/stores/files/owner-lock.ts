@@ -64,7 +64,8 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
       continue;
     }
     const pid = owner === 'unreadable' ? 0 : owner.pid;
-    // Waiting helps only if the owner is orphaned and about to end. With a running starter, it may run indefinitely.
+    // Waiting helps only if the owner is orphaned and about to end. If its starter is still running, it may run
+    // indefinitely.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
     if (attended || performance.now() >= until) throw new LockHeldError(pid);
     if (!isReported) options.onWait?.(pid);

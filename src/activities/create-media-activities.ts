@@ -193,8 +193,8 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 }
 
 /**
- * Returns a tick for another worker's account to the queue in time, so the workflow sees only what no worker could
- * poll. All other ticks are counted, traced and logged here, because the poll thread cannot do that.
+ * Puts a tick for another worker's account back on the queue in time, so the workflow sees only the tasks that no
+ * worker could poll. All other ticks are counted, traced and logged here, because the poll thread cannot do that.
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],

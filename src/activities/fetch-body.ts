@@ -23,7 +23,7 @@ const KEPT_BYTES = 64 * 1024;
 /** Number of further bytes that are read but not kept: a key that was cut in half would not be recognized. */
 const CUT_BYTES = 4 * 1024;
 
-/** A body that is not a video, as far as it was read. */
+/** The part that was read of a body that is not a video. */
 interface Page {
   readonly problem: DownloadProblem;
   readonly chunks: Buffer[];

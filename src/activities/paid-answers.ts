@@ -36,7 +36,7 @@ export interface AnswerBase {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** Set if an earlier unconfirmed send was sent again by decision. */
+  /** Set if a person decided to repeat an earlier unconfirmed send. */
   readonly mayBeOwed?: true;
 }
 
@@ -50,7 +50,7 @@ export function warningsAfter(base: AnswerBase, warnings: readonly string[]): re
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
 }
 const EARLIER_SEND =
-  'The call was sent again by decision: the earlier send under this ID may also have been accepted and cost money.';
+  'A person decided to send the call again: the earlier send under this ID may also have been accepted and cost money.';
 
 export function rejectedAnswer(
   base: AnswerBase,

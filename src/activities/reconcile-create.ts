@@ -277,7 +277,7 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
-  // What a fixed request bought is not the result of the request that was refused. If the log does not contain this
+  // What a corrected request bought is not the result of the request that was refused. If the log does not contain this
   // activity's request, only a create can compare the two.
   if (bought !== null && (sent.fingerprint !== null || bought === at || isCompared(call, bought)))
     return recorded(call, answeringSend(log.state, at));

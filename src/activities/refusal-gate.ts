@@ -89,7 +89,7 @@ interface Circuit {
   provenAt: number;
   /** When the last accepted call entered. */
   acceptedAt: number;
-  /** Calls that have been refused since then, each possibly only because of its own request. */
+  /** Calls that have been refused since then, each possibly only because of what it requested. */
   readonly doubts: Set<string>;
   /** The key to which this state applies. */
   key: object | null;

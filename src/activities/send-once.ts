@@ -386,7 +386,7 @@ async function recorded(
     // If there are two tasks under one idempotency key, the one recorded first is used.
     if (state.bought === own && isPaid(answer))
       return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);
-    // Bought twice by decision: this task can also be found by its ID.
+    // A decision allowed a second purchase: this task can also be found by its ID.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }

@@ -233,7 +233,7 @@ async function download(url: string, client: MediaClient): Promise<Buffer | unde
 }
 
 /**
- * Reads an entire body. Returns undefined if the body is too large, breaks off, or is incomplete when the signal
+ * Reads an entire body. Returns undefined if the body is too large, is cut off, or is incomplete when the signal
  * aborts. An idle timer alone would never end a body that sends one byte per minute.
  */
 export async function readBounded(

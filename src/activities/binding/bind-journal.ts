@@ -22,7 +22,7 @@ import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { anyPaidCall } from './paid-history';
 
 /**
- * A task queue's binding is stored in a paused schedule without times, as its only argument. A write is dropped if
+ * A task queue's binding is stored as the only argument of a paused schedule without times. A write is dropped if
  * another worker has written since the schedule was read, so all of a queue's workers agree. The schedule needs no
  * worker, starts no executions, and can be read by every client (ADR 28).
  *

@@ -53,7 +53,7 @@ export const SITUATIONS = {
   ],
   store: [
     'mend',
-    'Its workers cannot reach their journal or artifact store, or use a journal that the queue is not bound to.',
+    'Its workers cannot reach their journal or artifact store, or they use a journal that the queue is not bound to.',
     `Its activity ACTIVITY keeps failing: WHY. Fix the cause. The activity is retried automatically. ${SAME}`,
   ],
   no_worker: [

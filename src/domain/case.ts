@@ -122,8 +122,8 @@ export function decisionInForce({
 }
 
 /**
- * Returns the advice on what is safe to do, for every command. Following it never buys twice, and it never asks for a
- * decision that has already been made.
+ * Returns the advice on what is safe to do, for every command. Following it never causes a second purchase, and it
+ * never asks for a decision that has already been made.
  * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {

@@ -74,7 +74,7 @@ export interface IntentEntry extends SentRequest {
   readonly idempotencyKey: string;
   /** Set if the operator guarantees that the service honors that key. */
   readonly idempotency?: HonouredKey;
-  /** The time by which the sender has certainly finished, ISO 8601. It is the request's time limit plus a margin. */
+  /** The sender has certainly finished by this time (ISO 8601). It is the request's time limit plus a margin. */
   readonly sendWindowEnd: string;
 }
 
@@ -99,7 +99,7 @@ export interface AnswerEntry extends Written {
   /** The outcome of that send. */
   readonly answer: RecordedAnswer;
   /**
-   * The time until which a send with an unknown outcome may be in flight again under its idempotency key, ISO 8601. No
+   * Until this time (ISO 8601), a send with an unknown outcome may be in flight again under its idempotency key. No
    * decision about the send is accepted before then.
    */
   readonly repeatedUntil?: string;
@@ -234,7 +234,7 @@ export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: 
 /** An intent's record of an idempotency key that the service honors, according to the operator. */
 interface HonouredKey {
   readonly header: string;
-  /** The time after which nothing is sent under the key, ISO 8601. */
+  /** Nothing is sent under the key after this time (ISO 8601). */
   readonly lastSendAt: string;
 }
 

@@ -9,7 +9,7 @@ export const METRICS = {
     name: 'temporal_media_calls',
     kind: 'counter',
     labels: ['operation', 'account', 'model', 'outcome', 'reason'],
-    help: 'Paid calls that this worker answered, excluding those for which it returned an earlier recorded answer.',
+    help: 'Paid calls that this worker handled, excluding those answered from an earlier record.',
   },
   unconfirmed: {
     name: 'temporal_media_unconfirmed_calls',

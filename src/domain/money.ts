@@ -48,8 +48,8 @@ function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
 }
 
 /**
- * Formats money as `1.20 USD`, or as `1.20` without a currency, with at least two decimals and more only if they are
- * nonzero. Uses integer arithmetic, so prices are never rounded.
+ * Formats money as `1.20 USD`, or as `1.20` without a currency, with at least two decimal places and more only if they
+ * are nonzero. Uses integer arithmetic, so prices are never rounded.
  */
 export function formatMoney({ microUnits, currency }: Amount): string {
   const digits = String(Math.abs(microUnits)).padStart(7, '0');

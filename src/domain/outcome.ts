@@ -158,7 +158,7 @@ export interface Rejected extends WithBilling {
   readonly httpStatus?: number;
   /** The service's error; absent if the call was rejected before it was sent. */
   readonly error?: TaskError;
-  /** The time before which the service asked not to be called, ISO 8601. */
+  /** The service asked not to be called before this time (ISO 8601). */
   readonly notBefore?: string;
   /** How many times the request was sent and refused; 0 if it was never sent. */
   readonly sends: number;

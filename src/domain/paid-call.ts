@@ -198,7 +198,7 @@ export interface NotSent extends PaidAnswer {
   readonly reason?: RejectReason;
   /** The request field that this worker does not support. */
   readonly field?: string;
-  /** The time until which a standing refusal blocks all sends, ISO 8601. */
+  /** A standing refusal blocks all sends before this time (ISO 8601). */
   readonly heldUntil?: string;
 }
 
@@ -207,7 +207,7 @@ export interface RefusedForNow extends PaidAnswer {
   readonly outcome: 'refused_for_now';
   readonly httpStatus: number;
   readonly error: TaskError;
-  /** The time before which the call is never sent again, ISO 8601. Null if the service gave no time. */
+  /** The call is never sent again before this time (ISO 8601). Null if the service gave no time. */
   readonly notBefore: string | null;
 }
 
@@ -255,10 +255,10 @@ export interface PendingCall extends PaidAnswer, ToReconcile {
 export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
-  /** The time before which the service asked not to be called, ISO 8601. Its reply does not prove a refusal. */
+  /** The service asked not to be called before this time (ISO 8601), although its reply does not prove a refusal. */
   readonly notBefore?: string;
   /**
-   * The time until which the call may be resent under its idempotency key, ISO 8601. The operator guarantees that the
+   * Until this time (ISO 8601), the call may be resent under its idempotency key. The operator guarantees that the
    * service honors the key.
    */
   readonly sameKeyUntil?: string;

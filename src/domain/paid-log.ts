@@ -232,7 +232,7 @@ export function answeringSend({ sends, bought }: KeyState, own: number): number 
   return isSameRequest(theirs, ours) ? bought : own;
 }
 
-/** Whether the service asked not to be called before a future time. */
+/** Whether the service asked not to be called until a time that is still in the future. */
 function isPaused(answer: Entry<'answer'>, now: number): boolean {
   const current: RecordedAnswer = notOfTheFuture(answer, now).answer;
   const notBefore =

@@ -119,7 +119,7 @@ export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>
   taskId: taskIdCheck,
 });
 
-/** Returns a task of which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
+/** Returns a task for which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
 export function videoTaskById(
   taskId: string,
   account: string,

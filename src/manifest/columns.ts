@@ -34,11 +34,11 @@ function column(
 }
 
 const FILES = 'artifact:sha256/HASH of a stored file, or file:PATH relative to the manifest';
-const SOURCES = `https:// addresses, ${FILES}`;
+const SOURCES = `https:// URLs, ${FILES}`;
 
 /**
  * All manifest columns. Names are case-insensitive. In CSV, an empty cell means no value, and `|` separates several
- * sources in one cell (write `%7C` for a `|` in an address).
+ * sources in one cell (write `%7C` for a `|` in a URL).
  */
 export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column(
@@ -69,7 +69,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column('quality', STILLS, "One of the model's quality levels."),
   column('n', STILLS, 'Number of results, at least 1.'),
   column('response_format', STILLS, 'url or b64_json.', { aliases: ['responseFormat'] }),
-  column('images', ['edit'], `Images to edit, in order: ${FILES}. Not an address.`, {
+  column('images', ['edit'], `Images to edit, in order: ${FILES}. Not a URL.`, {
     aliases: ['image'],
   }),
   column('mask', ['edit'], 'Mask for the edit, in the same format as images.'),

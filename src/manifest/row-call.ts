@@ -154,7 +154,7 @@ function isDeeperThan(value: JsonValue, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
 }
 
-const NO_SOURCE = "This is not a source. Use an address, an artifact, or a file below the manifest's folder.";
+const NO_SOURCE = "This is not a source. Use a URL, an artifact, or a file below the manifest's folder.";
 
 /** Reads all of a row's references, in column order. */
 async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
@@ -213,7 +213,7 @@ async function readImages(
     const source = await sourceOf(values, key, written, 'image', lookup);
     if (source === undefined) continue;
     if ('url' in source)
-      values.issue(key, 'An edit takes an artifact or a file, not an address.', SOURCE_FORMS.slice(1));
+      values.issue(key, 'An edit accepts an artifact or a file, not a URL.', SOURCE_FORMS.slice(1));
     else images.push(source);
   }
   return images;

@@ -22,7 +22,7 @@ export interface SourceLookup {
 
 type FoundSource = { readonly source: MediaSource } | { readonly message: string };
 
-/** Resolves a source. @param kind the required kind of the bytes; not checked for an address */
+/** Resolves a source. @param kind the required kind of the bytes; not checked for a URL */
 export async function findSource(
   written: WrittenSource,
   kind: ReferenceKind,

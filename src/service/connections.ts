@@ -143,8 +143,8 @@ const MAX_REDIRECTS = 20;
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns a function that GETs an address without credentials, so the service's key is never sent. It applies the proxy
- * settings in `env` as calls to the service do. It follows redirects to other addresses but refuses to go from https to
+ * Returns a function that GETs a URL without credentials, so the service's key is never sent. It applies the proxy
+ * settings in `env` as calls to the service do. It follows redirects to other URLs but refuses to go from https to
  * http. Rejects like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
@@ -165,7 +165,7 @@ export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
       if (url.protocol === 'https:' && next.protocol !== 'https:') return { refused: 'downgraded' };
       url = next;
     }
-    throw new Error('The address redirects too many times.');
+    throw new Error('The URL redirects too many times.');
   };
 }
 

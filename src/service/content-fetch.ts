@@ -182,8 +182,8 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
 }
 
 /**
- * Rewrites a loopback link with the service's port to the configured host name, and returns other addresses unchanged.
- * A service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured as `localhost`. The
+ * Rewrites a loopback link with the service's port to the configured host name, and returns other URLs unchanged. A
+ * service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured as `localhost`. The
  * rewritten link has the origin that receives the key anyway, so the key never goes to another service on this machine
  * (C5.3).
  */

@@ -137,7 +137,7 @@ interface EncodedBody {
 
 /**
  * Remembers each running task's last reply. Most polls return the same bytes as the poll before, and hashing them costs
- * a tenth of parsing them. Stores only hashes: a record may contain a signed address, and tens of thousands of records
+ * a tenth of parsing them. Stores only hashes: a record may contain a signed URL, and tens of thousands of records
  * would dominate a polling thread's memory (docs/adr/0014).
  */
 export class RecentReadings {

@@ -9,7 +9,7 @@ import { type Redactor } from './redact';
 import { type ContentHeaders } from './reply-headers';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
-/** Explains why a result was not requested and how to allow it. Shows only the origin of an address. */
+/** Explains why a result was not requested and how to allow it. Shows only the origin of a URL. */
 export function blockedLocation(hop: BlockedHop): string {
   if (hop.reason !== 'address')
     return `The worker does not request the result's URL, because it is not allowed (${hop.reason}).`;
@@ -71,7 +71,7 @@ export interface MediaClient {
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
   /** The URL of GET /v1/videos/{task_id}/content. Throws for an ID that cannot be part of a path. */
   contentUrl(taskId: string): URL;
-  /** Removes keys, cookies and signed addresses from an HTML page so that it can be stored. */
+  /** Removes keys, cookies and signed URLs from an HTML page so that it can be stored. */
   cleanPage(page: Buffer): Promise<Buffer>;
   /** Returns a redactor that removes the key and proxy passwords from failure descriptions. */
   redactor(): Promise<Redactor>;

@@ -2,7 +2,7 @@ import { throwBug } from '../domain/bug';
 
 /** Removes everything from external text that must never be stored or shown (contract 5.4). */
 export interface Redactor {
-  /** Returns one line of at most `maxLength` characters (default 500) without keys, addresses, paths or data. */
+  /** Returns one line of at most `maxLength` characters (default 500) without keys, URLs, paths or data. */
   text(value: string, maxLength?: number): string;
   /**
    * Cleans a code, a status value or a name for stores that must not contain error texts (architecture: Stores). A
@@ -11,11 +11,11 @@ export interface Redactor {
   name(value: string, maxLength?: number): string;
   /** Returns a URL's scheme, host and port. No other part is ever shown. */
   url(value: string): string;
-  /** Returns a page without this worker's secrets, cookies, signatures and signed addresses. Keeps all other bytes. */
+  /** Returns a page without this worker's secrets, cookies, signatures and signed URLs. Keeps all other bytes. */
   page(bytes: Buffer): Buffer;
   /**
-   * Whether a value that must not be altered (an ID, an ETag) contains one of this worker's secrets or an address with
-   * a query. A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key, and a paid
+   * Whether a value that must not be altered (an ID, an ETag) contains one of this worker's secrets or a URL with a
+   * query. A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key, and a paid
    * task must not be lost over it.
    */
   holdsSecret(value: string): boolean;
@@ -78,7 +78,7 @@ const QUOTED_PATH = /(["'`])(?:file:|~\/|\.{1,2}\/|\/(?!v1\/)|[a-z]:[\\/]|\\\\)[
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>`]*/gi;
 const SCHEMELESS = /(?<![\w:/])\/\/[\w.-]+\.[a-z]{2,}[^\s"'<>`]*/gi;
 
-/** Credentials and signed addresses in a page, also with the escaped slashes of JSON. */
+/** Credentials and signed URLs in a page, also with JSON's escaped slashes. */
 const PAGE_PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r<]*/gi, '[removed]'],
   [

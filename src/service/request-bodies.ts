@@ -34,7 +34,7 @@ export interface ResolvedReference {
 
 /**
  * Adds references to a video create's fields or file parts. The model configuration alone determines the field and the
- * format (a part, Base64, `data:` URL or address).
+ * format (a part, Base64, a `data:` URL or a URL).
  */
 async function addReferences(
   fields: WireFields,

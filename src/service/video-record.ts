@@ -102,8 +102,8 @@ export function resultUrlsOf(record: JsonRecord, baseUrl: string): string[] {
 }
 
 /**
- * Makes a reply's address absolute. API paths are relative to the base address; other paths are relative to its origin.
- * Undefined for text that is not an address, such as a path on the server's disk.
+ * Makes a reply's URL absolute. API paths are relative to the base address; other paths are relative to its origin.
+ * Undefined for text that is not a URL, such as a path on the server's disk.
  */
 export function resolveResultUrl(text: string, baseUrl: string): string | undefined {
   const value = text.trim();

@@ -72,7 +72,7 @@ export function addRawFields(
 }
 
 const LOCAL_PATH =
-  'A local path is never sent. Pass the file as {file} or {artifact} where the model takes references.';
+  'A local path is never sent. Pass the file as {file} or {artifact} where the model accepts references.';
 
 export function jsonBody(fields: WireFields): WireJsonBody {
   const text = JSON.stringify(fields);

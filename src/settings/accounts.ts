@@ -110,7 +110,7 @@ export interface AccountOptions {
   readonly keyFile?: string | undefined;
   /** Returns the key at every use. In code only, instead of `keyFile`. `none` for a service without keys. */
   readonly apiKey?: (() => string) | undefined;
-  /** File or address of its model configuration. @default the worker's */
+  /** File or URL of its model configuration. @default the worker's */
   readonly models?: string | undefined;
   /** Additional non-public origins from which its results may be fetched. @default none */
   readonly allowedMediaOrigins?: readonly string[] | undefined;

@@ -40,7 +40,7 @@ export interface MediaConfig {
   readonly apiKey: () => string;
   /** MEDIA_CREDENTIAL: name of the account. @default 'default' */
   readonly credential: string;
-  /** MEDIA_MODELS: file or address of the model configuration; undefined if there is none. */
+  /** MEDIA_MODELS: file or URL of the model configuration; undefined if there is none. */
   readonly models: string | undefined;
   /** MEDIA_UNKNOWN_MODELS. Undefined means `allow` without a model configuration and `refuse` with one. */
   readonly unknownModels: 'allow' | 'refuse' | undefined;

@@ -11,7 +11,7 @@ import { readModelConfiguration } from './model-schema';
  */
 export interface ModelsUnavailable {
   readonly found: 'unavailable';
-  /** The reason, without an address. */
+  /** The reason, without a URL. */
   readonly message: string;
   /** Milliseconds until another read may succeed. */
   readonly retryAfterMs: number;
@@ -154,7 +154,7 @@ function refuseUserinfo(location: string): void {
 
 const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
-/** A configuration could not be read. The message contains neither address nor path, because both may be private. */
+/** A configuration could not be read. The message contains neither URLs nor paths, because both may be private. */
 class LocationError extends Error {
   override readonly name = 'LocationError';
 }

@@ -64,8 +64,8 @@ export interface ArtifactStore {
   localPath(ref: { readonly sha256: string }): Promise<string>;
 
   /**
-   * Returns an address from which anyone can read the artifact for `expiresMs` milliseconds. Omit it if the store
-   * cannot sign addresses. The address is a secret: keep it out of logs, histories and messages.
+   * Returns a URL from which anyone can read the artifact for `expiresMs` milliseconds. Omit it if the store cannot
+   * sign URLs. The URL is a secret: keep it out of logs, histories and messages.
    */
   presign?(ref: { readonly sha256: string }, options: { readonly expiresMs: number }): Promise<string>;
 

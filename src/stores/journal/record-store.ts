@@ -2,11 +2,11 @@
  * The store interface for the journal: texts under names, each written once. Files, a bucket and a table implement it.
  * A custom store gets the whole journal from {@link createJournal}.
  *
- * A name is a path of a few segments of lowercase letters, digits, `.` and `-`, at most 200 characters:
- * `keys/3f/<64 hex digits>/0.entry`. Text is UTF-8, rarely more than a few kilobytes, at most 1 MiB.
+ * A name is a path of a few segments of lowercase letters, digits, `.` and `-`, at most 200 characters: `keys/3f/<64
+ * hex digits>/0.entry`. Text is UTF-8, rarely more than a few kilobytes, at most 1 MiB.
  *
  * Every method throws if it cannot do its work. It must never guess: a failed read is not "absent", and a write that
- * may have happened is not "lost". Messages must not contain secrets such as keys, passwords and signed addresses.
+ * may have happened is not "lost". Messages must not contain secrets such as keys, passwords and signed URLs.
  */
 export interface RecordStore {
   /** For messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It must not be private. */

@@ -269,7 +269,7 @@ export function wordsOfStore(error: unknown): string | undefined {
   return error instanceof Error && SAYS_WHY.has(error.name) ? error.message : undefined;
 }
 
-/** Explains a journal failure for histories and logs in one sentence without secrets, addresses or paths. */
+/** Explains a journal failure for histories and logs in one sentence without secrets, URLs or paths. */
 export function journalFault(error: unknown): string {
   const words = wordsOfStore(error);
   if (words !== undefined) return words;

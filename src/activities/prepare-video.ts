@@ -87,8 +87,8 @@ interface SendableReferences {
 }
 
 /**
- * Converts references to the form that the model accepts. Downloads URL references for a model that takes bytes, and
- * has the store sign a URL for each file for a model that takes URLs. The send must follow immediately.
+ * Converts references to the format that the model accepts. Downloads URL references for a model that accepts bytes,
+ * and has the store sign a URL for each file for a model that accepts URLs. The send must follow immediately.
  */
 async function asTheModelTakesThem(
   references: readonly FoundReference[],

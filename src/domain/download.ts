@@ -69,9 +69,7 @@ export type DownloadProblemKind =
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /**
-   * Text written by this package, without paths or text from the service. Contains at most the origin of an address.
-   */
+  /** Text written by this package, without paths or text from the service. Contains at most the origin of a URL. */
   readonly message: string;
   readonly httpStatus?: number;
   /** Lower bound in milliseconds. */

@@ -2,7 +2,7 @@ export interface MetricDefinition {
   /** The last part is the unit, if there is one. */
   readonly name: `temporal_media_${string}`;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Each label has few values. A label is never a key, prompt, address, task id or creation key. */
+  /** Each label has few values. A label is never a key, prompt, URL, task id or creation key. */
   readonly labels: readonly string[];
   readonly help: string;
   /** Suggested upper bounds of a histogram's buckets, for exporters that accept them. */

@@ -41,7 +41,7 @@ interface OfSender {
   readonly activityId: string;
 }
 
-/** The record of a request that was or may have been sent. Contains no prompt, API key or address. */
+/** The record of a request that was or may have been sent. Contains no prompts, API keys or URLs. */
 interface SentRequest extends Written, JournalKey, OfSender {
   /** Random and unique to the request. */
   readonly nonce: string;

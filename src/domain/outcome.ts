@@ -106,7 +106,7 @@ export interface ContentUnavailable extends WithVideo {
   readonly outcome: 'content_unavailable';
   /** The reason: a public value from docs/failures.md, such as `expired`. */
   readonly reason: ContentUnavailableReason;
-  /** One human-readable sentence. Contains no address, key or prompt. */
+  /** One human-readable sentence. Contains no URLs, keys or prompts. */
   readonly message: string;
   /** Number of download attempts. */
   readonly tries: number;

@@ -125,7 +125,7 @@ export const CREATE_VIDEO_INPUT_SHAPE = {
 } satisfies ShapeOf<CreateVideoInput>;
 
 /**
- * Evidence that helps a person settle a create with an unknown outcome. Contains no prompt, key or address (failure
+ * Evidence that helps a person settle a create with an unknown outcome. Contains no prompts, keys or URLs (failure
  * model: Foreign bytes).
  */
 export interface CreateEvidence {

@@ -45,7 +45,7 @@ export interface ResolveUnconfirmedInput {
    */
   readonly by: string;
   /**
-   * The reason for the decision. Stored in the journal. Must not contain a prompt, key or address.
+   * The reason for the decision. Stored in the journal. Must not contain prompts, keys or URLs.
    * @minLength 1
    * @maxLength 1000
    */

@@ -27,7 +27,7 @@ export function callWait(
 }
 
 /**
- * Result of the `video_state` query: the video's current state. Contains no prompt, API key or address. Times are ISO
+ * Result of the `video_state` query: the video's current state. Contains no prompts, API keys or URLs. Times are ISO
  * 8601 in workflow time.
  */
 export interface VideoState {

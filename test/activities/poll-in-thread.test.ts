@@ -130,7 +130,7 @@ describe('polls in a thread of their own', () => {
     const failed = expect(open).rejects.toThrow('The worker has stopped.');
     await thread.close();
     await failed;
-    await expect(thread.pollVideos(tickOf(['task_1']))).rejects.toThrow('nothing is polled any longer');
+    await expect(thread.pollVideos(tickOf(['task_1']))).rejects.toThrow('no longer polls');
     await admin.clearFaults();
   });
 

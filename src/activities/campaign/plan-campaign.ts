@@ -28,7 +28,7 @@ interface ManifestBytesDeps {
   readonly artifacts: ArtifactStore;
   /** Folders from which a manifest may be read. */
   readonly inputRoots: readonly string[];
-  /** The client of the campaign's account. It filters the addresses that may be requested. */
+  /** The client of the campaign's account. It filters the addresses that the worker may connect to. */
   readonly client: MediaClient | undefined;
   readonly signal: AbortSignal;
 }

@@ -76,7 +76,7 @@ export interface LedgerLine {
   readonly state: Billing['state'];
 }
 
-/** One line of the results. Contains no prompt or address, and text from the service only in `message`. */
+/** One line of the results. Contains no prompts or URLs, and text from the service only in `message`. */
 export interface CampaignRowResult {
   /** Index in the manifest, from 0. */
   readonly row: number;
@@ -104,7 +104,7 @@ export interface CampaignRowResult {
   readonly rebought?: true;
   /** Task of the latest attempt; null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
-  /** Credential name and digest of the address; null if the row was not sent. */
+  /** Credential name and digest of the base address; null if the row was not sent. */
   readonly account: string | null;
   /** The video, or the images in order. */
   readonly artifacts: readonly ArtifactRef[];

@@ -210,7 +210,7 @@ async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall
   const sent = { bodyHash: call.ready.body.bodyHash, account: account.name };
   const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch(journalDown(base));
   if (open === undefined || 'outcome' in open) return open;
-  const message = `The same request was sent under the ID ${JSON.stringify(open.creationKey)} and its outcome is unknown: it may have been accepted and cost money. This call was not sent. Settle that call first (adopt, declare lost or resubmit).`;
+  const message = `The same request was sent under ID ${JSON.stringify(open.creationKey)} and its outcome is unknown: it may have been accepted and cost money. This call was not sent. Settle that call first (adopt, declare lost or resubmit).`;
   return rejectedAnswer(base, 'unconfirmed_open', message, { field: 'creationKey' });
 }
 

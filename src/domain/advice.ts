@@ -44,7 +44,7 @@ export const SITUATIONS = {
   pinned: [
     'mend',
     'It is pinned to a worker version that no running worker has. Workers of other versions do not receive it.',
-    'It is pinned to worker version VERSION, but no worker of that version polls the task queue QUEUE. Start one, or move the workflow to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
+    'It is pinned to worker version VERSION, but no worker of that version polls task queue QUEUE. Start one, or move the workflow to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
   ],
   code_fails: [
     'mend',
@@ -59,7 +59,7 @@ export const SITUATIONS = {
   no_worker: [
     'start_worker',
     "No worker polls this workflow's task queue. Its video task, if any, keeps running at the service.",
-    `Start a worker on the task queue QUEUE: none is polling it. The workflow then continues automatically. ${SAME}`,
+    `Start a worker on task queue QUEUE: none is polling it. The workflow then continues automatically. ${SAME}`,
   ],
   creating: [
     'wait',
@@ -150,7 +150,7 @@ export const SITUATIONS = {
   resubmitted: [
     'start_again',
     'A person authorized one more send.',
-    'WHO authorized one more send at TIME. Start the same request again under the id KEY.',
+    'WHO authorized one more send at TIME. Start the same request again under id KEY.',
   ],
   completed: [
     'nothing',
@@ -170,7 +170,7 @@ export const SITUATIONS = {
   closed: [
     'start_again',
     'The workflow ended without a task or an outcome, for example because it was terminated.',
-    `Start the same request again under the id KEY: ${ADOPTS}`,
+    `Start the same request again under id KEY: ${ADOPTS}`,
   ],
 } as const satisfies { readonly [situation: string]: Situation };
 

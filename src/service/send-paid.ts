@@ -36,7 +36,7 @@ export async function sendPaid<Accepted>(
   options: PaidSendOptions & { readonly deadlineMs: number },
 ): Promise<Accepted | PaidFailure> {
   const left = countdown(options.deadlineMs);
-  // A key source that hangs must not block a create indefinitely. Nothing was sent yet.
+  // A key source that hangs must not block a create indefinitely. Nothing has been sent yet.
   const credentials = await atMostFor(credentialsOf(caller), options.deadlineMs);
   if (credentials === undefined)
     return notSent('credential_unavailable', false, 'This worker has no usable key for the account.');

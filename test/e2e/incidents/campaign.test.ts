@@ -74,7 +74,7 @@ describe('a campaign that needs somebody', () => {
     expect(reply.data).toMatchObject({
       status: 'RUNNING',
       state: null,
-      safe: expect.stringMatching(new RegExp(`^Start a worker on the task queue ${queue}:`)) as string,
+      safe: expect.stringMatching(new RegExp(`^Start a worker on task queue ${queue}:`)) as string,
     });
     await bench.server.client.workflow.getHandle(id).terminate();
   });

@@ -61,7 +61,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
     });
     expect(await status(waiting.workflowId)).toMatchObject({
       hasWorker: false,
-      safe: expect.stringContaining(`Start a worker on the task queue ${unserved}`) as string,
+      safe: expect.stringContaining(`Start a worker on task queue ${unserved}`) as string,
     });
     await waiting.terminate();
     await worker.stop();

@@ -29,8 +29,8 @@ export interface ReferenceMapping {
   /** Maximum number of references in this field; absent if no limit is configured. */
   readonly max?: number;
   /**
-   * How long a signed URL is valid, in seconds. @default one hour, or four times the model's usual time if that is
-   * longer
+   * How long a signed URL is valid, in seconds. @default one hour, or eight times the delay of the model's first poll
+   * if that is longer
    */
   readonly validSeconds?: number;
 }
@@ -44,9 +44,8 @@ export const LONGEST_ADDRESS_SECONDS = 604_800;
  * task starts.
  */
 export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMapping): number {
-  // The first poll is sent after half of the usual time.
-  const usualSeconds = 2 * (polling?.firstPollSeconds ?? 0);
-  const seconds = validSeconds ?? Math.max(SHORTEST_ADDRESS_SECONDS, 4 * usualSeconds);
+  // The first poll is sent after half of the usual time, unless the configuration says otherwise.
+  const seconds = validSeconds ?? Math.max(SHORTEST_ADDRESS_SECONDS, 8 * (polling?.firstPollSeconds ?? 0));
   return Math.min(seconds, LONGEST_ADDRESS_SECONDS) * 1_000;
 }
 

@@ -43,7 +43,7 @@ const reference = z.strictObject({
     whole
       .max(LONGEST_ADDRESS_SECONDS)
       .describe(
-        "how long a file's signed URL stays valid, if form is url. Default: one hour, or four times typicalSeconds if that is longer",
+        "how long a file's signed URL stays valid, if form is url. Default: one hour, or eight times the delay of the first poll if that is longer",
       ),
   ),
 });

@@ -1,7 +1,7 @@
 import { ENDED_VIDEO_METRICS, type MetricDefinition } from './ended-video-metrics';
 
 /**
- * All metrics of this package. The label `model` is a configured model, or one for which the service has accepted a
+ * All metrics that this package emits. The `model` label is a configured model, or one for which the service has accepted a
  * call. For any other model, it is `other`.
  */
 export const METRICS = {

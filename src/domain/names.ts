@@ -261,4 +261,4 @@ export function partsProblem(parts: readonly string[]): string | undefined {
 }
 
 /** Prefix of a campaign note that says what its rows are waiting for. */
-export const ROWS_WAIT = 'Rows wait: ';
+export const ROWS_WAIT = 'Rows waiting: ';

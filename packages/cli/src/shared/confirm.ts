@@ -135,7 +135,7 @@ export async function confirmRebind(
 export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
   const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
   return [
-    `Rebinding ${taskQueue} permanently gives up the information in the former journal.`,
+    `Rebinding ${taskQueue} permanently gives up the information in the previous journal.`,
     ...(found.length + unknown.length === 0
       ? [`- This journal contains all paid calls of the newest ${lost.looked} executions.`]
       : []),
@@ -151,7 +151,7 @@ export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
       : []),
     '- Creates in progress end with outcome unconfirmed (journal_changed) and also need a decision.',
     `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, will be bought again if they are restarted.`,
-    'Make sure that no worker still uses the former journal.',
+    'Make sure that no worker still uses the previous journal.',
   ];
 }
 

@@ -163,12 +163,12 @@ export const COMMAND_ERRORS = {
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,
     'The estimate is above --max-spend or unknown, and was not confirmed. Nothing was sent.',
-    'Raise --max-spend, confirm at the terminal or with --yes, or choose a cheaper request. --dry-run shows the estimate.',
+    'Raise --max-spend, confirm at the prompt or with --yes, or choose a cheaper request. --dry-run shows the estimate.',
   ],
   rebind_not_confirmed: [
     EXIT.spendNotConfirmed,
     '`worker --rebind` was not confirmed. Nothing was changed.',
-    'Read the list, make sure that no worker still uses the former journal, then confirm at the terminal or with --yes.',
+    'Read the list, make sure that no worker still uses the previous journal, then confirm at the prompt or with --yes.',
   ],
   bad_input: [EXIT.badInput, 'A file or an argument is invalid.', 'Fix it and try again.'],
   history_unusable: [

@@ -115,7 +115,7 @@ async function confirmResubmit(
     return;
   throw new CliError('spend_not_confirmed', `${question} Nothing was authorized.`, {
     hint: fetchable
-      ? 'Instead, start the same request again under the same id: the lost results are fetched, and nothing is sent. To resubmit anyway, confirm at the terminal or with --yes.'
+      ? 'Instead, start the same request again under the same id: the lost results are fetched, and nothing is sent. To resubmit anyway, confirm at the prompt or with --yes.'
       : "Confirm at the terminal or with --yes, or adopt the task from the service's records.",
     data: { estimate },
   });

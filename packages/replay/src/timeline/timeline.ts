@@ -34,7 +34,7 @@ export const ENTRY_KINDS = {
   polls: ['polls', 'Consecutive polls that found the same status, with their timers.'],
   poll_errors: ['polls', 'Consecutive polls that failed for the same reason, with their timers.'],
   watch: ['polls', 'A watcher polled the video or was lost, or a video joined or left its watcher.'],
-  told: ['polls', 'A watcher reported to videos how their watch ended.'],
+  told: ['polls', 'A watcher reported the end of their watch to its videos.'],
   nudge: ['polls', 'A notification said that the task may be done, so the next poll runs earlier.'],
   retry_after: ['wait', 'A wait that the service requested (Retry-After).'],
   download: ['download', 'The download of one or more results, with all attempts.'],

@@ -266,7 +266,7 @@ const CHECKS: { readonly [name: string]: Check } = {
     assert.ok((await readFile(await store.localPath(ref))).equals(gone));
   },
 
-  async 'creates addresses that anyone can read, if it creates any'({ store }) {
+  async 'creates publicly readable URLs, if it creates any'({ store }) {
     const bytes = randomBytes(10_000);
     const ref = await store.putBuffer(bytes, VIDEO);
     const address = await store.presign?.(ref, { expiresMs: 60_000 });

@@ -61,9 +61,9 @@ describe('payloads in external storage', () => {
     }
 
     const blind = findLostCalls(clientOf(made, {}), taskQueue, server.namespace, journal);
-    await expect(blind).rejects.toThrow(/was not rebound.*paid call.*cannot be read.*external storage/);
+    await expect(blind).rejects.toThrow(/was not rebound.*Paid call.*cannot be read.*external storage/);
     await rm(dir, { recursive: true });
     const away = findLostCalls(clientOf(made), taskQueue, server.namespace, journal);
-    await expect(away).rejects.toThrow(/was not rebound.*paid call.*cannot be read.*ENOENT/);
+    await expect(away).rejects.toThrow(/was not rebound.*Paid call.*cannot be read.*ENOENT/);
   });
 });

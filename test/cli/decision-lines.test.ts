@@ -17,7 +17,7 @@ describe('the commands that settle a call of unknown fate', () => {
 
   it('[C7.10] say first of paid results that can still be had that the same id fetches them and sends nothing', () => {
     const [first, second] = decisionLines({ ...call, isPaid: true, fetchable: true });
-    expect(first).toMatch(/is paid, but its results are lost/);
+    expect(first).toMatch(/is paid for, but its results are lost/);
     expect(second).toMatch(/same id\. .* the results are fetched and nothing is sent/);
     expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(
       /fetched|fate|task/,

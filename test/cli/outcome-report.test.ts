@@ -44,7 +44,7 @@ describe('what people read of a refusal', () => {
     const wrong = { ...answers.rejected(0, 'invalid_request'), field: 'size', allowed: ['a', 'b'] };
     const { error, lines } = reportOutcome(outcomes.rejected(wrong, 'key', 1));
     expect(error?.message).toMatch(/^--size: .* Allowed: a, b\.$/);
-    expect(error?.hint).toContain('Fix the field that the message names');
+    expect(error?.hint).toContain('Fix the field named in the message');
     expect(lines[0]).toContain('A field of the request is invalid');
   });
 });

@@ -10,9 +10,9 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 
 /** Time limit of each suite on two cores, in minutes. */
 const LIMITS = {
-  'paid-log': 9,
-  'create-model': 12,
-  simulation: 37,
+  'paid-log': 14,
+  'create-model': 20,
+  simulation: 24,
   'wire-faults': 5,
   'temporal-faults': 4,
   'kill-points': 4,

@@ -18,6 +18,7 @@ import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { json, loopback, type Loopback } from '../service/loopback-service';
+import { firstAttempt } from '../support/first-attempt';
 import { LOG_KEY } from '../support/log-entries';
 import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 import { paidDeps } from './paid-deps';
@@ -93,8 +94,7 @@ export async function openLogBench(): Promise<LogBench> {
         workflowExecution: { workflowId: 'wf', runId: 'run' },
         workflowNamespace: LOG_KEY.namespace,
         startToCloseTimeoutMs: 70_000,
-        scheduledTimestampMs: Date.now(),
-        currentAttemptScheduledTimestampMs: Date.now(),
+        ...firstAttempt(),
         ...info,
       }),
     create: (input = {}, info = {}, changes = {}) =>

@@ -27,6 +27,7 @@ import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
+import { firstAttempt } from '../support/first-attempt';
 import { answerEntry, intentEntry, LOG_KEY as KEY, lostEntry } from '../support/log-entries';
 import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 import { traceOf } from './log-bench';
@@ -68,11 +69,10 @@ describe('a decision about a paid call of unknown fate', () => {
 
   const environment = (runId: string) =>
     new MockActivityEnvironment({
-      scheduledTimestampMs: Date.now(),
+      ...firstAttempt(),
       workflowExecution: { workflowId: 'wf', runId },
       workflowNamespace: KEY.namespace,
       startToCloseTimeoutMs: 70_000,
-      currentAttemptScheduledTimestampMs: Date.now(),
     });
 
   /** The name of a send, as its evidence names it. */

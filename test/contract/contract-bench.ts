@@ -45,6 +45,7 @@ import { accountRegistry } from '../../src/settings/accounts';
 import { createModelSource } from '../../src/settings/model-source';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { firstAttempt } from '../support/first-attempt';
 import { alwaysBound } from '../support/queue-binding';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { capturing, everythingOf } from './capture-diagnostics';
@@ -195,8 +196,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
           startToCloseTimeoutMs: 600_000,
           scheduleToCloseTimeoutMs: 0,
           heartbeatTimeoutMs: 10_000,
-          scheduledTimestampMs: Date.now(),
-          currentAttemptScheduledTimestampMs: Date.now(),
+          ...firstAttempt(),
           ...info,
         },
         { logger: capturing(diagnostics) },

@@ -8,6 +8,7 @@ import { type CreateJournal } from '../../../src/domain/journal';
 import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { makeMp4, makePng } from '../../stores/artifacts/make-media';
+import { firstAttempt } from '../../support/first-attempt';
 import { splicedFrom } from '../good-files/spliced';
 import { type Certificates, makeCertificates } from './certificates';
 import { type Operation, type Peer } from './script';
@@ -120,8 +121,7 @@ export function execute<R>(activityId: string, work: () => Promise<R>, attempts?
     startToCloseTimeoutMs: 900_000,
     scheduleToCloseTimeoutMs: 0,
     heartbeatTimeoutMs: 600_000,
-    scheduledTimestampMs: Date.now(),
-    currentAttemptScheduledTimestampMs: Date.now(),
+    ...firstAttempt(),
     ...(attempts === undefined ? {} : { retryPolicy: { maximumAttempts: attempts } }),
   };
   // A line for each of a thousand paid calls would hide the results.

@@ -43,5 +43,5 @@ export function lacksOfServer(version: string | null | undefined): string | unde
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;
   const needed = isOlder(version, OLDEST_SERVER) ? `, but at least ${OLDEST_SERVER} is needed` : '';
-  return `The Temporal server has version ${version}${needed}. It lacks: ${lacks.join('; ')}.`;
+  return `The Temporal server is running version ${version}${needed}. It lacks: ${lacks.join('; ')}.`;
 }

@@ -138,7 +138,7 @@ async function* namesBelow(
 const OF_A_KEY = /^keys\/[0-9a-f]{2}\/(?:[0-9a-f]{64}\/(?:[^/]+)?)?$/;
 
 /**
- * Returns a stable ID of this host for file journals: a digest of its machine ID, or else of its host name. Set
+ * Returns a stable ID for this host, used by file journals: a digest of its machine ID, or else of its host name. Set
  * `MEDIA_HOST_ID` if neither is stable (containers on one volume).
  */
 export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {

@@ -53,7 +53,7 @@ describe('a wait before the next create', () => {
     const timeline = after({ ...refused, notBefore: at(7) });
     expect(seconds(timeline)).toEqual({ retry_after: 7, own_backoff: 3 });
     expect(texts(timeline).at(-1)).toBe(
-      `Waited 10 s before the next send: the service requested no sends before ${at(7)}`,
+      `Waited 10 s before the next send: the service asked not to be called before ${at(7)}`,
     );
     expect(seconds(after({ ...refused, notBefore: null }))).toEqual({ own_backoff: 10 });
   });

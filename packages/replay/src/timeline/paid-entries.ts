@@ -310,7 +310,7 @@ export function readCreateWait(operation: Operation, story: Story): void {
   const notBefore = typeof named === 'string' ? named : null;
   const askedMs = notBefore === null ? null : Math.max(0, Date.parse(notBefore) - operation.at);
   story.spans.push(...pauseSpans(operation.at, to, { on, askedMs }));
-  const why = notBefore === null ? `: ${SPENT[on]}` : `: the service requested no sends before ${notBefore}`;
+  const why = notBefore === null ? `: ${SPENT[on]}` : `: the service asked not to be called before ${notBefore}`;
   const text = `Waited ${shownSpan(to - operation.at)} before the next send${why}`;
   const facts = present<Fact>({ notBefore, on });
   story.add({ kind: 'create_wait', tone: 'wait', text, facts }, operation);

@@ -88,7 +88,7 @@ export function sdkCopiesWithApplication(
 export function refuseUnsoundSdk(): void {
   if (process.versions['bun'] !== undefined)
     throw new Error(
-      `This is Bun ${process.versions['bun']}, which cannot run workers of the Temporal SDK. Start the worker with Node 20.18.1 or later. Bun may install the packages.`,
+      `This is Bun ${process.versions['bun']}, which cannot run Temporal workers. Start the worker with Node 20.18.1 or later. You can still install the packages with Bun.`,
     );
   refuseBundled();
   const [ours, other] = sdkCopies();

@@ -8,22 +8,26 @@ import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { readConfig } from '../../src/settings/config';
 import { openArtifactStore, openJournal } from '../../src/stores/open-stores';
 import { answerEntry, intentEntry } from '../support/log-entries';
+import { connectTestServer, type TestServer } from '../support/temporal';
 import { describeWithS3, newBucket } from './support/s3';
 
 const DAY_MS = 86_400_000;
 
 describeWithS3()('artifacts prune on a bucket', () => {
   let server: S3Server;
+  let temporal: TestServer;
   let dir: string;
   let before: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
     server = await startS3();
+    temporal = await connectTestServer();
     before = process.env;
     process.env = { ...process.env, ...server.env };
   });
   afterAll(async () => {
     process.env = before;
+    await temporal?.close();
     await server?.stop();
   });
   beforeEach(async () => {
@@ -49,7 +53,9 @@ describeWithS3()('artifacts prune on a bucket', () => {
     }
     const journal = await openJournal(config);
     await journal.identity();
-    const key = { namespace: 'default', creationKey: 'map' };
+    const { client, namespace } = temporal;
+    // A workflow with this id that the server has forgotten.
+    const key = { namespace, creationKey: temporal.uniqueId('map') };
     await journal.append(key, 0, intentEntry(key));
     const paid = { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null } as const;
     const answer = { ...paid, outcome: 'completed', images: [image], created: null, warnings: [] } as const;
@@ -63,7 +69,8 @@ describeWithS3()('artifacts prune on a bucket', () => {
     }
     const replies: unknown[] = [];
     const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
-    await pruneArtifacts({ report } as unknown as CommandContext, emptyServer(), config, 90 * DAY_MS, false);
+    const connected = { client, namespace, taskQueue: temporal.uniqueId('prune') } as unknown as Connected;
+    await pruneArtifacts({ report } as unknown as CommandContext, connected, config, 90 * DAY_MS, false);
     const counts = { artifacts: 3, removed: 1, removedBytes: loose.bytes, keptNamed: 1, keptYoung: 1 };
     const rejected = { removedRejected: 1, removedRejectedBytes: 'refused long ago'.length };
     expect(replies).toEqual([{ ok: true, data: { dryRun: false, ...counts, ...rejected } }]);
@@ -71,18 +78,3 @@ describeWithS3()('artifacts prune on a bucket', () => {
     expect(left).toEqual([image.sha256, young.sha256].sort());
   });
 });
-
-/** A Temporal server that has the namespace, and nothing in it. */
-function emptyServer(): Connected {
-  const workflowService = {
-    describeNamespace: async () => ({ config: { workflowExecutionRetentionTtl: { seconds: 86_400 } } }),
-    listWorkflowExecutions: async () => ({ executions: [] }),
-    listSchedules: async () => ({ schedules: [] }),
-    describeWorkflowExecution: async () => {
-      throw Object.assign(new Error('not found'), { code: 5, details: '', metadata: { get: () => [] } });
-    },
-  };
-  const connection = { workflowService };
-  const client = { connection, options: { namespace: 'default' }, workflowService };
-  return { client, namespace: 'default', taskQueue: 'media' } as unknown as Connected;
-}

@@ -114,7 +114,7 @@ async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<st
       yield text;
     }
   } catch (error) {
-    // Another process removed it after it was listed.
+    // Another process removed the artifact after it was listed.
     if (!(error instanceof ArtifactError && error.code === 'not_found')) throw error;
   }
 }
@@ -150,7 +150,7 @@ async function removeUnnamed(
 const DIGITS = 64;
 const BYTES = DIGITS / 2;
 
-/** A store's artifact names, each with a flag for whether it is referenced. Uses 33 bytes per artifact. */
+/** A store's artifact names, each with a flag that shows whether anything references it. Uses 33 bytes per artifact. */
 export class StoredNames {
   #names = Buffer.alloc(BYTES * 1024);
   #named = new Uint8Array(1024);
@@ -180,7 +180,7 @@ export class StoredNames {
     return found;
   }
 
-  /** Whether an artifact was added and is unreferenced. */
+  /** Whether an artifact was added and nothing references it. */
   isUnnamed(sha256: string): boolean {
     const index = this.#find(sha256);
     return index !== undefined && this.#named[index] === 0;
@@ -207,7 +207,7 @@ export function openEnd(text: string): string {
 
 /**
  * Yields every run of 64 lowercase hexadecimal digits, including those inside longer runs, because the text before a
- * name may end in hexadecimal digits, such as `\u000a` in JSON.
+ * name can end in hexadecimal digits, such as `\u000a` in JSON.
  */
 function* possibleNames(text: string): Generator<string> {
   for (const [row] of text.matchAll(/[0-9a-f]{64,}/g))

@@ -23,8 +23,8 @@ const LOGS = 200;
 const NOTHING_REMOVED = 'Nothing was removed.';
 
 /**
- * Returns the workers' journal, which references the paid images. @throws CliError when this machine cannot find a
- * journal
+ * Returns the workers' journal, which contains references to the paid images. @throws CliError when no journal can be
+ * found from this machine
  */
 export async function requireJournal(config: MediaConfig): Promise<CreateJournal> {
   const journal = await readable(() => existingJournal(config));
@@ -118,13 +118,13 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Receives text from a workflow. It may contain anything that a user wrote. */
+/** Receives text from a workflow. The text may contain anything that a user wrote. */
 type TextSink = (text: string) => void;
 
 /**
- * Open executions have no close time, even while paused. Closed campaigns count too until the server removes them:
- * their close event references results, possibly older ones, and `campaign report`, `resume` and `retry` start from
- * that event.
+ * Open executions do not have a close time, even when they are paused. Closed campaigns count too until the server
+ * removes them: their close event references results, possibly older ones, and `campaign report`, `resume` and `retry`
+ * start from that event.
  */
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
@@ -138,7 +138,7 @@ type ReadOf =
  * Reads all text in a namespace's open workflows of any type, open standalone activities, campaigns and schedules.
  */
 export class WorkflowTexts {
-  /** Closed runs that have been read. They no longer change. */
+  /** Closed runs that have already been read. They can no longer change. */
   readonly #read = new Set<string>();
 
   constructor(
@@ -148,8 +148,8 @@ export class WorkflowTexts {
   ) {}
 
   /**
-   * Reads all of this text. Can be called again to read workflows that have started since. A namespace that does not
-   * exist is treated as empty.
+   * Reads all of this text. Can be called again to read workflows that have started since the last call. A namespace
+   * that does not exist is treated as empty.
    * @throws CliError `payload_unreadable`
    */
   async read(): Promise<void> {
@@ -187,7 +187,7 @@ export class WorkflowTexts {
           `the workflow ${execution.workflowId}`,
         );
     } catch (error) {
-      // Retention or a person removed the execution after it was listed.
+      // The execution was removed, by retention or by a person, after it was listed.
       if (!isGrpcNotFound(error)) throw error;
     }
   }
@@ -262,7 +262,8 @@ function isPayload(value: object): value is Payload {
 }
 
 /**
- * The SDK's own encodings. An unknown encoding may come from a codec, and then the payload's references cannot be seen.
+ * The SDK's own encodings. An unknown encoding may come from a codec, in which case references in the payload cannot be
+ * found.
  */
 const CLEAR: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 

@@ -75,7 +75,7 @@ export async function namesFiles(
 /**
  * Rewrites the manifest as a JSON list that points to stored files instead of local ones, so that a worker on another
  * machine can read them. Every row keeps its line number, so messages and results refer to lines in the user's own
- * file. Several rows in a list may share a line. A malformed row stays malformed.
+ * file. Several rows in a list can have the same line number. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,

@@ -64,8 +64,8 @@ export async function resumeRowsOf(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // Resuming rows of a running campaign stays within a budget that was already confirmed. A retry buys new
-      // attempts.
+      // When a running campaign resumes rows, it stays within a budget that was already confirmed. A retry buys new
+      // attempts, so it needs a confirmation.
       if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };

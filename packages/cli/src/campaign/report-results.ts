@@ -29,7 +29,9 @@ export class ReportRefresher {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Refreshes the report, unless one is running or started less than 10 s ago. Only the first error is reported. */
+  /**
+   * Refreshes the report, unless a refresh is running or started less than 10 s ago. Only the first error is reported.
+   */
   offer(state: CampaignState): void {
     if (this.#running !== undefined || this.now() - this.#startedAt < EVERY_MS || state.plan === null) return;
     this.#startedAt = this.now();
@@ -66,7 +68,7 @@ export class ReportRefresher {
   }
 }
 
-/** Returns the report's facts for a running campaign. */
+/** Returns the facts that the report shows for a running campaign. */
 function factsOfState(state: CampaignState): ReportFacts {
   const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
   return {
@@ -85,7 +87,7 @@ function factsOfState(state: CampaignState): ReportFacts {
   };
 }
 
-/** Returns the report's facts for an ended campaign. */
+/** Returns the facts that the report shows for an ended campaign. */
 function factsOfResult(result: CampaignResult): ReportFacts {
   const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
   return {

@@ -259,7 +259,7 @@ export function refused(plan: CampaignPlan): CliError {
 
 /**
  * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends, stores and starts
- * nothing. Earlier results are unknown, because it does not connect to a server. @throws CliError
+ * nothing. Earlier results are unknown, because a dry run does not connect to a server. @throws CliError
  */
 async function showCampaignDryRun(
   { report }: CommandContext,

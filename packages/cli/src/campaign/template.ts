@@ -34,8 +34,8 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    // With an empty model, the row stays invalid until the user enters one. A made-up name would be sent to the
-    // service.
+    // The model is left empty, so the row stays invalid until the user enters a model. A made-up name would be sent to
+    // the service.
     rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }
@@ -45,7 +45,7 @@ export function templateText({ columns, rows }: ManifestTemplate, format: 'csv' 
   return stringify([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
 }
 
-/** Returns one line per template column, which explains the column's purpose. */
+/** Returns one line per template column. Each line explains the column's purpose. */
 export function columnHelp({ columns }: ManifestTemplate): string[] {
   return columns.map((name) => {
     const found = MANIFEST_COLUMNS.find((one) => one.name === name.split(':')[0]);

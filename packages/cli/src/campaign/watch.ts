@@ -137,7 +137,7 @@ export async function attachCampaign(context: CommandContext, attachment: Attach
   try {
     if (refresher !== undefined && result.outcome !== 'refused') summary = await refresher.finish(result);
   } catch (problem) {
-    // The rows are paid for, so the result is printed even when the report cannot be written.
+    // The rows are paid for, so the result is printed even if the report cannot be written.
     throw CliError.from(failureOf(problem).reply, { ...result, workflowId: result.campaign, report: null });
   }
   interruption.dispose();

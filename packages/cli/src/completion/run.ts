@@ -12,11 +12,13 @@ export interface DescribedOption {
 }
 
 export interface DescribedCommand {
-  /** `''` for the program, or a path such as `/models/show` that scripts compare with the words before the cursor. */
+  /**
+   * `''` for the program itself, or a path such as `/models/show`. Scripts compare it with the words before the cursor.
+   */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly DescribedOption[];
-  /** Allowed argument values, if the arguments have a fixed set. */
+  /** The allowed argument values, if there is a fixed set of them. */
   readonly argumentChoices: readonly string[];
 }
 

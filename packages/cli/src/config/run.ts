@@ -60,7 +60,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'TEMPORAL_CODEC_AUTH',
 ]);
 
-/** Always shown. Other variables are shown only if they are set. */
+/** Variables that are always shown. Other variables are shown only if they are set. */
 const ALWAYS = [
   'TEMPORAL_PROFILE',
   'TEMPORAL_CONFIG_FILE',
@@ -131,7 +131,7 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
       },
     ];
   });
-  // Other programs use TEMPORAL_* variables too, so only likely misspellings are shown.
+  // Other programs use TEMPORAL_* variables too, so unknown ones are shown only if they are likely misspellings.
   const slips = unknownVariables(env, 'TEMPORAL_', known).filter(({ nearest }) => nearest !== null);
   return [...values, ...slips];
 }

@@ -36,7 +36,7 @@ export interface RunningDev {
   readonly serverEnded: Promise<string>;
   /** Stops the worker, the sandbox and the server, in this order. */
   stop(): Promise<void>;
-  /** Cuts off a drain that takes too long. */
+  /** Kills a worker whose drain takes too long. */
   killWorker(): void;
 }
 
@@ -48,8 +48,9 @@ const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
- * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker, which share one data directory. If one fails
- * to start, stops everything, except that a worker whose journal or store is missing is retried.
+ * Starts a server, a sandbox (unless MEDIA_BASE_URL is set) and a worker, which share one data directory. If one of
+ * them fails to start, everything is stopped. The exception is a worker whose journal or store is missing: its start is
+ * retried.
  * @param rebind arguments that let the first worker take over the queue, such as `--rebind`
  */
 export async function startDev(
@@ -117,7 +118,7 @@ export async function startDev(
   }
 }
 
-/** The running processes, which are also written to a file for other commands. */
+/** The running processes. They are also written to a file that other commands read. */
 class StateFile {
   constructor(
     private readonly dataDir: string,

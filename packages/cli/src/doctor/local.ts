@@ -99,9 +99,7 @@ export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   );
 }
 
-/**
- * Whether every MEDIA_* variable is valid, and whether base URL and key are set where a worker needs them.
- */
+/** Whether every MEDIA_* variable is valid, and whether the base URL and the key are set where a worker needs them. */
 export const settings: DoctorCheck = {
   name: 'settings',
   title: 'Settings',
@@ -177,7 +175,10 @@ async function modelsOf({ models: location }: MediaConfig): Promise<readonly Mod
 
 const MODELS_MS = 2_000;
 
-/** Checks a machine that only reads results. Sends a request to a bucket, because its URL alone proves nothing. */
+/**
+ * Checks a machine that only reads results. Sends a request to a bucket, because the bucket's URL alone does not prove
+ * that it can be read.
+ */
 async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {
   if (state !== 'there')
     return warning(
@@ -239,7 +240,7 @@ export const journal: DoctorCheck = {
 /**
  * - `there`: the folder exists.
  * - `missing`: it can be created, because its nearest existing parent is a writable folder.
- * - `blocked`: a file has its name, or permissions are missing.
+ * - `blocked`: a file with the same name exists, or permissions are missing.
  */
 type FolderState = 'there' | 'missing' | 'blocked';
 

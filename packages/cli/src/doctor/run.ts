@@ -56,7 +56,7 @@ async function findingOf(
   }
 }
 
-/** Returns the check that failed, even if the blocking check was only skipped because of it. */
+/** Returns the check that failed. The blocking check itself may only have been skipped because of that failure. */
 function rootOf(blocking: CheckReport): CheckName {
   return blocking.state === 'skipped' && blocking.dependsOn !== undefined
     ? blocking.dependsOn
@@ -104,7 +104,7 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
   throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
 }
 
-/** Passes reports on in the order of `names`, each as soon as all earlier ones have arrived. */
+/** Passes on each report, in the order of `names`, as soon as all earlier ones have arrived. */
 export function reportInOrder(
   names: readonly CheckName[],
   handOn: (report: CheckReport) => void,
@@ -136,8 +136,8 @@ export const CHECKS: readonly DoctorCheck[] = [
   artifacts,
   journal,
   binding,
-  // This check is late in the list, because most failures that earlier checks report also keep a worker from starting,
-  // and those checks explain why.
+  // This check is late in the list, because earlier checks find and explain most problems that keep a worker from
+  // starting.
   workers,
   waiting,
 ];

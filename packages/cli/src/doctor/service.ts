@@ -344,7 +344,7 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
   return failedCheck('models_unavailable', `Every video would be rejected: ${text}.`, remedy);
 }
 
-/** The subject of a service error. */
+/** What a service error is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';
 
 /** The first match decides. Quoted addresses have already been replaced with `/`. */
@@ -361,7 +361,10 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
-/** Whether a word quotes the request URL, possibly redacted. "videos" in that URL does not show the subject. */
+/**
+ * Whether a word is part of a quoted request URL, possibly redacted. If that URL contains "videos", this says nothing
+ * about the error's subject.
+ */
 const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
 
 /** Returns an error's subject, or undefined if it is not recognized. */

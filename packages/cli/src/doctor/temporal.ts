@@ -175,7 +175,7 @@ function remedy(env: NodeJS.ProcessEnv): string {
   return proxy === undefined ? hint : `${hint} If ${proxy} must not apply to it, add its host to no_proxy.`;
 }
 
-/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE. */
+/** gRPC codes: CANCELLED (this client's deadline), DEADLINE_EXCEEDED, UNAVAILABLE. */
 const NO_ANSWER: ReadonlySet<unknown> = new Set([1, 4, 14]);
 
 const NAMESPACE_CALL_MS = 3_000;

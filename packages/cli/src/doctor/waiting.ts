@@ -64,8 +64,8 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // The workflow has ended, its worker is busy, or its answer cannot be read here. None of this explains why others
-    // wait.
+    // The workflow has ended, its worker is busy, or its answer cannot be read here. None of these cases explains why
+    // other calls wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
     for (const wait of waits ?? []) found.push({ workflowId, ...wait });
@@ -86,8 +86,8 @@ const REMEDY =
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**
- * @param own accounts that the next video may use, or only the credential if this machine does not know the service. If
- * one of them is refused, the next video will be refused too
+ * @param own the accounts that the next video might use, or only the credential if this machine does not know the
+ * service. If one of them is refused, the next video will be refused too
  */
 export function checkWaits(
   { found: waits, silent }: WaitsFound,

@@ -46,9 +46,9 @@ export async function pruneCreateJournal(
 
 /**
  * Returns a function that checks whether a key is in use. A workflow that still exists on the server can be reset and
- * would then look up its key again, so the key is kept however old the send is. The same applies to its parents, which
- * may run for months after a child or batch was removed. Keys from other or unknown namespaces cannot be checked and
- * are kept.
+ * would then look up its key again, so the key is kept no matter how old the send is. The same applies to its parents,
+ * which may run for months after a child or batch was removed. Keys from other or unknown namespaces cannot be checked
+ * and are kept.
  */
 export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] {
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });

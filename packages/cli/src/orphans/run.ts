@@ -60,7 +60,8 @@ export type VisibleExecution = Pick<
 >;
 
 /**
- * Removes tasks that a workflow has reported: the one that created or resumed them, or another one with their task id.
+ * Removes tasks that have already been reported, either by the workflow that created or resumed the task or by another
+ * workflow with its task id.
  */
 async function unreported(
   client: Client,
@@ -73,7 +74,7 @@ async function unreported(
   return left.filter((entry) => !isReportedByTask(entry, byTask));
 }
 
-/** Returns the ids of the workflows that created and resume a task. */
+/** Returns the ids of the workflow that created a task and the one that resumes it. */
 function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
   const resume = awaitVideoWorkflowId(account, taskId);
   return workflowId === null ? [resume] : [workflowId, resume];
@@ -81,7 +82,8 @@ function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[]
 
 /**
  * Whether the newest run of the workflow that created or resumes the task has completed. A run that visibility lists as
- * open may have closed since, and a continued one may have been terminated, so the caller must describe both.
+ * open may have closed since, and a run that was continued as new may have been terminated, so the caller must describe
+ * both kinds.
  */
 export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const newest = newestRuns(executions);
@@ -109,8 +111,8 @@ function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string
 }
 
 /**
- * Lists the executions with one of these values. Empty if visibility rejects the query, for example because the
- * attribute is not registered.
+ * Lists the executions whose attribute has one of these values. Empty if visibility rejects the query, for example
+ * because the attribute is not registered.
  */
 async function listed(
   client: Client,

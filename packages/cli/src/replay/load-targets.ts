@@ -81,7 +81,8 @@ export class HistorySources {
   /** Treats a target as a file or folder if it exists, or as a workflow id if not. */
   async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
     const found = await stat(target).catch(otherwise(undefined));
-    // A results folder has the same name as its campaign, and only a workflow has children.
+    // A results folder has the same name as its campaign. `--children` selects the workflow, because a folder does not
+    // have children.
     const isWorkflow = found === undefined || (found.isDirectory() && this.options.children === true);
     if (isWorkflow && !looksLikeFile(target)) return void (yield { workflow: target });
     this.#refuseChildren();

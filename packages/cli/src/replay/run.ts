@@ -274,7 +274,7 @@ class SinceThenLookup {
   }
 }
 
-/** Whether someone has since made a decision or waited, so that the history's advice is outdated. */
+/** Whether the history's advice is outdated, because someone has since made a decision or waited for the task. */
 const hasNews = (since: SinceThen | undefined): boolean =>
   since !== undefined && (since.decisions.length > 0 || since.waitedBy !== null);
 

@@ -32,7 +32,10 @@ export class ReplaySummary {
   #missing = false;
   readonly #startedAt = performance.now();
 
-  /** @param of whether the user named the workflows, so that each must replay, and whether inputs must be the same */
+  /**
+   * @param of whether the user named the workflows, in which case each one must replay, and whether inputs must be the
+   * same
+   */
   constructor(private readonly of: { readonly named: boolean; readonly strictInputs: boolean }) {}
 
   add(target: TargetReport | UnloadedTarget): void {

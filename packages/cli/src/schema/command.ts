@@ -154,7 +154,7 @@ export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   return JSON.parse(await readFile(join(__dirname, '..', 'schemas', `${name}.json`), 'utf8')) as object;
 }
 
-/** Converts a reader's schema, which has bounds that a type cannot express. */
+/** Converts the Zod schema that reads a document. It has bounds that a TypeScript type cannot express. */
 async function readBy(name: SchemaName, reader: ZodType): Promise<object> {
   const { toJSONSchema } = await import('zod');
   const { $schema, ...rest } = toJSONSchema(reader, { target: 'draft-2020-12', io: 'input' });

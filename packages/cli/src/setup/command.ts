@@ -52,7 +52,10 @@ export async function setUp(
   report.reply({ ok: true, data });
 }
 
-/** Explains other ways to register them, for Temporal Cloud and servers that restrict this permission. */
+/**
+ * Explains other ways to register the search attributes, for Temporal Cloud and for servers that restrict this
+ * permission.
+ */
 function refused(namespace: string, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   const names = SEARCH_ATTRIBUTES.map((name) => `--name ${name} --type Keyword`).join(' ');

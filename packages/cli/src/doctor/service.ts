@@ -361,10 +361,7 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
-/**
- * Whether a word is part of a quoted request URL, possibly redacted. If that URL contains "videos", this says nothing
- * about the error's subject.
- */
+/** Whether a word quotes the request URL. The "videos" in that URL does not show what the error is about. */
 const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
 
 /** Returns an error's subject, or undefined if it is not recognized. */

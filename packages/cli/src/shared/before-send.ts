@@ -43,7 +43,7 @@ export interface BeforeSend {
 }
 
 /**
- * Checks a call. With `--dry-run`, shows the request instead of sending it. Without it, enforces the spend limit.
+ * Checks a call. With `--dry-run`, shows the request instead of sending it. Otherwise, enforces the spend limit.
  * Returns true if the call may start.
  * @throws CliError for any request that a dry run rejects, and `spend_not_confirmed`
  */

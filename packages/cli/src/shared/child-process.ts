@@ -125,7 +125,7 @@ const HEALTHY_MS = 60_000;
 
 /**
  * Starts a child and restarts it on exit, after 1 s, 2 s, 4 s … up to 30 s. Throws when the first start fails, unless
- * `isMended`.
+ * `isMended` returns true for the error.
  */
 export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promise<Supervised<Ready>> {
   const { name, start, onStart, say, isMended = () => false } = options;

@@ -31,7 +31,10 @@ export interface DevSandbox {
   readonly adminUrl: string;
 }
 
-/** Ports for the next start to reuse, because a task's account contains a base URL digest (architecture: Requests). */
+/**
+ * Ports for the next start to reuse, because a task's account contains a digest of the base URL (architecture:
+ * Requests).
+ */
 export interface DevPorts {
   readonly temporal?: number;
   readonly ui?: number;

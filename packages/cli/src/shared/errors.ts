@@ -11,9 +11,9 @@ import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 
 /**
- * Returns the store passwords and keys in an environment, including MEDIA_JOURNAL's password, both as written and
- * decoded. Use them to redact only logs and command messages: a service reply never contains them, and a task id may
- * happen to contain the same word.
+ * Returns the passwords and keys for stores that an environment contains, including MEDIA_JOURNAL's password, both as
+ * written and decoded. Use them to redact only logs and command messages: a service reply never contains them, and a
+ * task id may happen to contain the same word.
  */
 export function storeSecrets(env: NodeJS.ProcessEnv): string[] {
   // Cuts at the last @ instead of parsing a URL, because a password may contain characters that are invalid in a URL.
@@ -30,7 +30,10 @@ export interface Failure {
   readonly reported: boolean;
 }
 
-/** Keyed by name rather than class, because importing the classes would load the worker's native code every time. */
+/**
+ * Keyed by error name rather than class, because importing the error classes would load the worker's native code every
+ * time.
+ */
 const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
   CampaignConflictError: 'campaign_conflict',
   CampaignEndedError: 'campaign_ended',
@@ -62,7 +65,10 @@ const SAYS_ALL: ReadonlySet<string> = new Set([
   'TemporalServerNotFoundError',
 ]);
 
-/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
+/**
+ * gRPC codes: CANCELLED (this client's deadline), DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED,
+ * UNAUTHENTICATED.
+ */
 const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 

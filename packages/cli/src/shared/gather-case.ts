@@ -58,7 +58,8 @@ const MOST_LISTED = 50;
 
 /**
  * Collects what is known about an id. Tries the id as a workflow id, as a task id (in the journal's index and in the
- * histories that visibility lists), as a creation key, and at the service. Starts only lookups, and creates nothing.
+ * histories that visibility lists), and as a creation key, and queries the service. It starts only lookups and creates
+ * nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();
@@ -222,7 +223,7 @@ class Gathering {
     return others.map((one) => one.runId);
   }
 
-  /** Returns the task's running wait, or a wait that ended after the workflow. */
+  /** Returns the workflow that waits for the task, if it is still running or ended after the first workflow. */
   private async waitAfter(first: ExecutionView | null): Promise<ExecutionView | undefined> {
     const { video } = this;
     if (video === null || goesOn(first)) return undefined;

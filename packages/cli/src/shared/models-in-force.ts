@@ -85,7 +85,7 @@ const NOT_KNOWN_HERE: ModelSource = {
 /**
  * Reads the worker's model configuration, if this machine knows it, from MEDIA_MODELS or from the sandbox of the `dev`
  * that commands use. Does not need a Temporal server. @throws CliError `models_unavailable`
- * @param account whose configuration to read. @default the account of calls that do not specify one
+ * @param account the account whose configuration to read. @default the account of calls that do not specify one
  */
 export async function modelsInForce(
   all: MediaConfig,
@@ -93,7 +93,7 @@ export async function modelsInForce(
   account?: string,
 ): Promise<ModelsInForce> {
   const config = configOfAccount(all, account);
-  // An account that only other workers have: its models are unknown here.
+  // Only other workers have this account, so its models are unknown here.
   const isElsewhere = account !== undefined && config === all && credentialOf(account) !== all.credential;
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;

@@ -90,7 +90,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   };
 }
 
-/** Returns the facts that a person needs to act: the task, the evidence and the money. */
+/** Returns the facts that a person needs in order to act: the task, the evidence and the money. */
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);

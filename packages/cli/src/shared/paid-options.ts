@@ -64,7 +64,7 @@ export interface DecideOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** Adds the options for who makes a decision, why, and about which send. */
+/** Adds the options that say who makes a decision, why, and about which send. */
 export function withDecisionOptions(command: Command): Command {
   return withCommonOptions(
     command

@@ -20,9 +20,9 @@ export class Report {
 
   constructor(
     readonly format: OutputFormat = 'text',
-    /** For {@link say}. */
+    /** Colors the lines of {@link say}. */
     readonly paint: Paint = plain,
-    /** For {@link result}, because stdout may be a pipe while stderr is a terminal. */
+    /** Colors the lines of {@link result}. It is separate, because stdout can be a pipe when stderr is a terminal. */
     readonly paintResult: Paint = plain,
   ) {}
 
@@ -210,7 +210,7 @@ export function painter(
     : plain;
 }
 
-/** Describes a video workflow in one line. Undefined when it is done. */
+/** Describes a video workflow in one line. Undefined when the workflow is done. */
 export function statusLine(state: VideoState): string | undefined {
   const { phase, taskId, watch } = state;
   const task = `task ${taskId == null ? 'unknown' : shortId(taskId)}`;

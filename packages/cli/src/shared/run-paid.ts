@@ -133,7 +133,7 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   try {
     files = await saveResults(run.store, { ...finished, id: run.id });
   } catch (problem) {
-    // The outcome is paid for, so it is printed even when its files cannot be saved.
+    // The outcome is paid for, so it is printed even if its files cannot be saved.
     throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
   }
   answerOutcome(context, outcome, workflowId, files);
@@ -236,7 +236,7 @@ export interface ShownProgress {
 }
 
 /**
- * Shows every state and retry until the signal aborts. Skips what cannot be read because no worker is free.
+ * Shows every state and retry until the signal aborts. Skips anything that cannot be read because no worker is free.
  */
 export function showProgress(
   workflowId: string,
@@ -254,7 +254,7 @@ export function showProgress(
   };
   // The wait for the outcome reports the error.
   if (options.showState) void showStates().catch(() => undefined);
-  // While the video is polled, its state already contains failed polls.
+  // While the video is being polled, its state already shows failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
   void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
@@ -300,8 +300,8 @@ function hasEnded(signal: AbortSignal): boolean {
 const WORKER_MS = 15_000;
 
 /**
- * Checks, before anything is started, that this command uses the workers' artifact store: it could not find paid
- * results in another one. @throws CliError `other_artifact_store`
+ * Checks, before anything is started, that this command uses the workers' artifact store: in another store, it could
+ * not find paid results. @throws CliError `other_artifact_store`
  */
 async function requireSameStore(
   connected: Connected,

@@ -136,8 +136,9 @@ export interface OpenCall {
 }
 
 /**
- * Returns the commands that settle such a call, each with what it may cost. The command that bought it is listed,
- * first, only if it is known to fetch without sending. Otherwise, running it again may cost twice as much.
+ * Returns the commands that settle such a call, each with what it may cost. The command that bought the call is listed
+ * only if it is known to fetch the results without sending anything, and it is then the first. Otherwise, running it
+ * again might cost twice as much.
  */
 export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;

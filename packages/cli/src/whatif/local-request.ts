@@ -12,7 +12,7 @@ export const LOCAL_PROMPT = 'what if';
 const ANY_VIDEO = 'open-canvas';
 const ANY_IMAGE = 'image-2';
 
-/** A sandbox request that is similar to the history's. */
+/** A sandbox request that is similar to the one in the history. */
 export interface LocalRequest {
   readonly workflow: LocalWorkflow;
   readonly request: VideoRequest | ImageGenerationRequest;

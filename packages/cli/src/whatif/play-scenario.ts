@@ -20,7 +20,7 @@ export interface PlayOptions {
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
-  /** Ends the run. */
+  /** Ends the run when it resolves. */
   readonly interrupted: Promise<void>;
 }
 

@@ -68,13 +68,13 @@ const PAID: { readonly [workflowType: string]: SandboxOperation } = {
   [WORKFLOW.editImage]: 'edit',
 };
 
-/** An adoption reads the task's record before the first poll. */
+/** Rule for an adoption, which reads the task's record before the first poll. */
 const READ_FOR_ADOPTION: FaultRule = {
   operation: 'poll',
   action: { type: 'record', patch: { status: 'queued' } },
 };
 
-/** Facts in other entries that are not service faults. */
+/** Names for entries that are not service faults, so the sandbox cannot reproduce them. */
 const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
   reset: "the workflow's reset",
   cancel_requested: 'the cancellation',
@@ -133,10 +133,10 @@ function isCompletedAtOnce({ entries }: Timeline): boolean {
   return phaseOf(textOf(created?.facts['status']) ?? '') === 'completed';
 }
 
-/** A shortened wait still leaves time for some polls, in milliseconds. */
+/** Minimum length of a shortened wait, in milliseconds. It leaves time for some polls. */
 const SHORTEST_WAIT_MS = 30_000;
 
-/** Returns the wait, shortened if it ended before the video did. Any other wait is long enough. */
+/** Returns the wait. It is shortened only if it ended before the video did. */
 function waitFor(timeline: Timeline, speed: number): number | null {
   const given = timeline.entries.find(({ kind }) => kind === 'started')?.facts['waitFor'];
   const ms = typeof given === 'number' ? given : null;

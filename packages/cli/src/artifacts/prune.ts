@@ -12,8 +12,8 @@ import { readJournal, requireJournal, requireOnlyJournal, WorkflowTexts } from '
 /** Page size when listing names. */
 const LISTED = 1_000;
 /**
- * Page size when removing artifacts. Small, because an artifact that is stored again between listing and removal is
- * removed anyway.
+ * Page size when removing artifacts. It is small, because an artifact that is stored again between listing and removal
+ * is removed anyway.
  */
 const REMOVED = 100;
 const AT_ONCE = 8;

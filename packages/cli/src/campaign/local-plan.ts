@@ -56,7 +56,7 @@ function withRetries(
   return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
 }
 
-/** Whether a plan may incur new cost. */
+/** Whether a plan might incur new costs. */
 export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
   return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
 }
@@ -156,7 +156,7 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   return lines;
 }
 
-/** Describes what retries may cost. Null when nothing can be retried, so only the estimate applies. */
+/** Describes what retries might cost. Null when nothing can be retried and only the estimate applies. */
 function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
@@ -229,12 +229,12 @@ export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'i
 const NOTHING = '0'.repeat(64);
 const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
 
-/** Discards everything that planning writes. With `-o jsonl`, every manifest issue becomes an event. */
+/** Discards everything that planning writes. With `-o jsonl`, it still prints every manifest issue as an event. */
 export function issueSink(report: Report): Pick<ArtifactStore, 'putBuffer' | 'putStream'> {
   return {
     putBuffer: async () => KEPT,
     putStream: async (source) => {
-      // Issues are the only stream that the planner writes.
+      // The planner writes only one stream: the issues.
       for await (const line of createInterface({ input: Readable.from(source) })) {
         const issue = JSON.parse(line) as ManifestIssue;
         report.event('issue', issue);

@@ -206,7 +206,7 @@ export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds
   if (plan.refused !== undefined) throw refused(plan);
 }
 
-/** Confirms a plan's cost if it may buy anything and a limit is set. @throws CliError `spend_not_confirmed` */
+/** Confirms a plan's cost if it might buy anything and a limit is set. @throws CliError `spend_not_confirmed` */
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,

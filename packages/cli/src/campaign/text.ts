@@ -52,7 +52,7 @@ export function campaignEnd({
 }: Pick<CampaignResult, 'outcome' | 'counts'> & {
   readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
 }): CampaignEnd {
-  // A run that has earlier results ends normally even when its own plan was refused.
+  // A run that has earlier results ends normally even if its own plan was refused.
   if (plan?.refused !== undefined) return ended(refusalType(plan.refused));
   if (outcome === 'refused') return ended('manifest_unreadable');
   if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
@@ -161,7 +161,7 @@ export function rowProgress({
   return { done: Math.max(0, all - remaining), all };
 }
 
-/** What a phase means for rows that have not been bought yet. Empty while the campaign runs. */
+/** Explains what a phase means for rows that have not been bought yet. Empty while the campaign runs. */
 export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
   planning: 'Reading the manifest.',
   running: '',

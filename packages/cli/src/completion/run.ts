@@ -59,7 +59,7 @@ function kindOf(placeholder: string, choices: readonly string[] | undefined): Va
   return placeholder === 'file' ? 'file' : 'text';
 }
 
-/** Returns the paths of all subcommands, as patterns for a `case`. */
+/** Returns the paths of all subcommands, as patterns for a shell's `case` statement. */
 export function pathsOf(commands: readonly DescribedCommand[]): string[] {
   return commands.map(({ path }) => path).filter((path) => path !== '');
 }

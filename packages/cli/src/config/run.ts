@@ -93,8 +93,8 @@ const DEFAULTS: { readonly [name: string]: string } = {
 };
 
 /**
- * Returns every TEMPORAL_* value in effect. @param dev the `dev` that uses this data directory, no matter which queue
- * it serves
+ * Returns every TEMPORAL_* value in effect. @param dev the `dev` process that uses this data directory, no matter which
+ * queue it serves
  */
 export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined): ConfigValue[] {
   // The same precedence as in `connect`: a named server, then `dev`, then the default profile.

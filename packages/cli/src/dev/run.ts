@@ -24,7 +24,7 @@ import {
 } from '../shared/dev-state';
 import { CliError } from '../shared/errors';
 
-/** Time for a worker to drain, which includes finishing a create in flight (failure model: row 12). */
+/** The time that a worker has to drain, which includes finishing a create in flight (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;
 const SANDBOX_GRACE_MS = 10_000;
 
@@ -41,8 +41,8 @@ export interface RunningDev {
 }
 
 /**
- * Whether a person can fix the error while the server and the sandbox keep running: the queue's journal or store is
- * missing.
+ * Whether the queue's journal or store is missing. A person can fix this error while the server and the sandbox keep
+ * running.
  */
 const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';

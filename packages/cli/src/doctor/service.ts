@@ -370,7 +370,7 @@ export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>)
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** From worst to best. The worst state decides. */
+/** States from worst to best. The worst one decides. */
 const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
 
 /**

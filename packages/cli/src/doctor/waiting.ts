@@ -82,7 +82,7 @@ export interface WaitsFound {
 const CHECK_AGAIN_LATER = 'Check again later. `temporal-media status ID` shows a single video or image.';
 const REMEDY =
   "Fix the cause shown above: the key, the account's balance or access, the model, or what the worker lacks. Waiting calls continue automatically at their next attempt, within about three minutes. Do not start them under another id.";
-/** Reasons that concern an account as a whole. */
+/** Reasons that apply to an entire account. */
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**

@@ -59,7 +59,7 @@ export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] 
   };
   return async (entry) => {
     if (entry.namespace !== namespace) return true;
-    // For a standalone activity, starting the same id again looks up the key.
+    // If a standalone activity is started again with the same id, it looks up the key.
     if (entry.workflowId === null)
       return (await describeStandalone(client, namespace, { ...entry, runId: '' })) !== undefined;
     for (const id of [entry.workflowId, ...(entry.ancestors ?? [])]) if (await has(id)) return true;

@@ -6,7 +6,7 @@ import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;
 
-/** Silences the SDK's log during a replay, because the verdict already contains everything that it would log. */
+/** Silences the SDK's log during a replay, because the verdict already contains everything that the log would show. */
 export function quietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;

@@ -70,7 +70,7 @@ export async function* replayInPool(
     await member.close();
   }
   const all = Promise.all([here, ...threads].map(replayNames)).then(() => (isOver = true));
-  // The failure is rethrown below, when its report is missing.
+  // The failure is rethrown below, by the wait for the missing report.
   all.catch(() => undefined);
   try {
     for (let next = 0; !isOver || reports.size > 0;) {

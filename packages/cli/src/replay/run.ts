@@ -87,7 +87,7 @@ function linesOf(
 ): readonly string[] {
   if ('error' in target) return [`${report.paintResult('bad', 'unreadable')}  ${target.error.message}`];
   return target.runs.flatMap((run) =>
-    // With many targets, those that replay are only counted.
+    // With many targets, those that replay successfully are counted but not listed.
     run.verdict.verdict === 'identical' && replayed > MOST_IDENTICAL
       ? []
       : verdictLines(run, run.verdict, report.paintResult),

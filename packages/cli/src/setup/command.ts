@@ -8,7 +8,7 @@ import { CliError } from '../shared/errors';
 export interface SetupResult {
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** Search attributes that were registered or, in a dry run, would be. */
+  /** Search attributes that were registered or, in a dry run, would be registered. */
   readonly registered: readonly string[];
   /** Search attributes that the namespace already had. */
   readonly present: readonly string[];

@@ -70,7 +70,7 @@ export async function maySend(
   return true;
 }
 
-/** @param checked an error if the call was rejected but its id had already been started */
+/** @param checked an error if the call was rejected but a workflow with its id had already been started */
 function costOf(checked: CheckedCall | Error): {
   readonly estimate: Money | null;
   readonly unknownBecause?: string;

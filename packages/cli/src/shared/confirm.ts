@@ -26,7 +26,9 @@ export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv)
 }
 
 interface SpendQuestion {
-  /** The maximum cost without a confirmation. Without a currency, the price rule's currency applies. */
+  /**
+   * The maximum cost that does not require a confirmation. If it has no currency, the price rule's currency applies.
+   */
   readonly limit: Amount;
   /** Null means unknown, which also requires confirmation. */
   readonly estimate: Money | null;

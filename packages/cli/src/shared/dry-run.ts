@@ -129,7 +129,7 @@ function videoBody(
   return wireVideoBody(request, model, references);
 }
 
-/** Returns the form that the model requires for this reference, which is a URL or bytes. */
+/** Returns the form that the model requires for this reference, such as `url` or `base64`. */
 function formOf({ kind, field }: VideoReference, model: VideoModel | undefined) {
   return model?.references?.find(
     (candidate) => candidate.kind === kind && (field === undefined || candidate.field === field),

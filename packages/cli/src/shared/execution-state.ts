@@ -180,8 +180,8 @@ const PINNED = 1;
 const CALL_MS = 3_000;
 
 /**
- * Reports that a workflow is pinned to a version without polling workers, so that it makes no progress even if other
- * workers poll its queue. Undefined if it is not, or if the server does not report versions.
+ * Reports a workflow that is pinned to a version without polling workers. Such a workflow makes no progress, even if
+ * other workers poll its queue. Undefined for any other workflow, or if the server does not report versions.
  */
 export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
   const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();

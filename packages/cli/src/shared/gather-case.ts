@@ -32,7 +32,7 @@ import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 /** The sources that a case is gathered from. */
 export interface CaseSource {
   readonly client: Client;
-  /** Queue whose workers are queried unless a workflow specifies another one. */
+  /** The queue whose workers are queried, unless a workflow specifies another queue. */
   readonly taskQueue: string;
   /** This machine's journal. @default only the workers' journal */
   readonly journal?: CreateJournal | undefined;
@@ -53,7 +53,7 @@ export interface GatheredCase extends CaseFacts {
 export type Gathered = GatheredCase | { readonly unread: number };
 
 const QUERY_MS = 6_000;
-/** Maximum number of an id's runs to look at, newest first. */
+/** Maximum number of runs to look at for an id, newest first. */
 const MOST_LISTED = 50;
 
 /**

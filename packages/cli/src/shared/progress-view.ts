@@ -15,7 +15,7 @@ export interface ProgressView {
   stop(): void;
 }
 
-/** Redraws per second, which keep the elapsed time current between states. */
+/** Number of redraws per second. They keep the elapsed time up to date between states. */
 const FPS = 4;
 const BAR_WIDTH = 30;
 /** A shorter bar is omitted. */

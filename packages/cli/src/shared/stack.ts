@@ -12,14 +12,14 @@ import { sandboxEnvironment, temporalEnvironment } from './dev-state';
 /**
  * Returns the environment of a local run. It does not point to anything outside the run, such as a service, key, store,
  * Temporal server, codec server, proxy or telemetry collector.
- * @param usersServer keeps what a connection to the user's Temporal server may need
+ * @param usersServer whether to keep the variables that a connection to the user's Temporal server may need
  */
 export function stackEnvironment(env: NodeJS.ProcessEnv, usersServer = false): NodeJS.ProcessEnv {
   const others = usersServer ? /^TEMPORAL_CODEC_/ : /_proxy$|^OTEL_|^TEMPORAL_(?!MEDIA_|CLI_PATH$)/i;
   return childEnvironment(env, others);
 }
 
-/** A worker's variables, in addition to those that lead to the stack. */
+/** A worker's variables, in addition to those that connect it to the stack. */
 type WorkerSettings = NodeJS.ProcessEnv & { readonly MEDIA_TASK_QUEUE: string };
 
 interface StackOptions {

@@ -38,13 +38,13 @@ export function decidedText({ decision, taskId, by, at, reason }: DecidedEntry):
 
 interface Decision {
   readonly creationKey: string;
-  /** Undefined for the send that is currently unconfirmed. */
+  /** Undefined means the send that is currently unconfirmed. */
   readonly sendId?: string;
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string | undefined;
   readonly reason: string;
-  /** Whether a person has accepted what a resubmission may cost. */
+  /** Whether a person has accepted the possible cost of a resubmission. */
   readonly yes: boolean;
 }
 
@@ -136,7 +136,7 @@ export interface OpenCall {
 }
 
 /**
- * Returns the commands that settle such a call, each with what it may cost. The command that bought the call is listed
+ * Returns the commands that settle such a call, each with its possible cost. The command that bought the call is listed
  * only if it is known to fetch the results without sending anything, and it is then the first. Otherwise, running it
  * again might cost twice as much.
  */

@@ -1,8 +1,9 @@
 import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
- * The gallery's script. Pages opened from disk cannot use fetch: data/index.js sets `gallery`, each data/page-….js
- * calls `galleryPage(name, [[outcome, kind, model, card], …])`, and a card is escaped HTML from the page's template.
+ * The gallery's script. Pages opened from disk cannot use fetch, so scripts provide the data: data/index.js sets
+ * `gallery`, each data/page-….js calls `galleryPage(name, [[outcome, kind, model, card], …])`, and a card is escaped
+ * HTML from the page's template.
  */
 export const GALLERY_SCRIPT = `'use strict';
 (() => {${ROW_FILTERS_SCRIPT}

@@ -120,7 +120,7 @@ interface Part {
   readonly groups: RowGroups;
 }
 
-/** Values for the first page's template. `campaign` is its title. */
+/** Values for the first page's template. `campaign` is the page's title. */
 interface IndexView {
   readonly campaign: string;
   readonly [name: string]: unknown;
@@ -218,7 +218,7 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   ];
 }
 
-/** With a budget, the amounts add up to its total. */
+/** If there is a budget, the amounts add up to its total. */
 function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile[] {
   const of = budget?.total.currency ?? currency;
   const amount = (name: string, microUnits: number, tone: Tile['tone'], hint: string): Tile => ({

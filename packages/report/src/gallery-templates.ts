@@ -72,7 +72,7 @@ const HEAD_TEMPLATE = `<!doctype html>
 </head>
 `;
 
-/** Up to 200 cards. The list of pages is in data/index.js, so that a new page does not change the others. */
+/** A page of up to 200 cards. The list of pages is in data/index.js, so adding a page does not change the others. */
 const PAGE_TEMPLATE = `<%~ it.head %><body data-page="<%= it.name %>">
 <header class="top slim"><p class="crumb"><a href="index.html">Overview and filters</a></p>
 <h1><bdi><%= it.campaign %></bdi> <span>page <%= it.number %></span></h1>

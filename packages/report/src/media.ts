@@ -7,7 +7,7 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder, safeName } from './report-folder';
 
-/** Number of files to copy concurrently, because copying small files is mostly waiting for the disk. */
+/** Number of files to copy concurrently, because copying small files mostly means waiting for the disk. */
 const AT_ONCE = 8;
 
 interface FetchedMedia {

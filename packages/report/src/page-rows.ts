@@ -43,7 +43,7 @@ export interface ReportRow {
   readonly result: CampaignRowResult;
   /** Relative paths of the result's media, in the order of its artifacts; null for media that the store lacked. */
   readonly files?: readonly (string | null)[];
-  /** Media already fetched for the results that this one replaced. They are moved if their path is the same. */
+  /** Media already fetched for results that this result replaced. They are moved if the new media need their paths. */
   readonly replaced?: readonly ReplacedFile[];
 }
 

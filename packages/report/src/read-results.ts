@@ -19,7 +19,7 @@ import { ReportError, type ReportFolder } from './report-folder';
 import { type ReportOptions } from './report-options';
 import { type ReportState, shortHash } from './report-state';
 
-/** Maximum number of pages in memory. Rows end roughly in manifest order, so few pages are open at the same time. */
+/** Maximum number of pages in memory. Rows finish roughly in manifest order, so few pages are open at the same time. */
 const OPEN_PAGES = 96;
 
 interface OpenPage {
@@ -30,8 +30,8 @@ interface OpenPage {
 
 /**
  * Sorts results into pages. For each key it keeps the line with the highest generation, or the later line if both are
- * equal. Memory use does not grow with the number of rows, except that with several plans each key's page stays in
- * memory.
+ * equal. Memory use does not grow with the number of rows, with one exception: if there are several plans, the page
+ * number of each key stays in memory.
  */
 class ResultsMerger {
   /** Pages that this refresh changed or added a line to. */
@@ -68,7 +68,7 @@ class ResultsMerger {
     while (this.#open.size > 0) await this.#closeOne();
   }
 
-  /** Removes the key from the page of an earlier manifest. @returns the row removed there, or `newer` if it is newer */
+  /** Removes the key from the page of an earlier manifest. @returns the removed row, or `newer` if that row is newer */
   async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<ReportRow | undefined | 'newer'> {
     if (this.rowGeneration === 0) return undefined;
     this.#places ??= await this.#readPlaces();

@@ -166,7 +166,7 @@ async function makePage(
   return { facts, pagesWritten: written, filesWritten: media.written };
 }
 
-/** Returns the pages with new rows and the pages that may have become more complete. */
+/** Returns the pages with new rows and the pages whose missing parts may now be available. */
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,

@@ -29,8 +29,8 @@ export interface ZippedReport {
 
 /**
  * Packs a report as one folder, which can be unpacked anywhere because all of its links are relative. Excludes the
- * refresh state. Media are not compressed, and entries are ordered by name. With a file over 4 GiB, or with more than
- * 65,535 files, it is a zip64 archive. The zip file is complete or absent.
+ * refresh state. Media are not compressed, and entries are ordered by name. A report with a file over 4 GiB or with
+ * more than 65,535 files becomes a zip64 archive. The zip file is complete or absent.
  * @throws ReportError `file_exists`, ArtifactError
  */
 export async function zipReport(

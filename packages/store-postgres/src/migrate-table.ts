@@ -3,7 +3,8 @@ import { tableOf } from './postgres-connections';
 import { connectFailure, postgresError, PostgresError, statementFailure } from './postgres-error';
 
 /**
- * Statements that upgrade the table from one version to the next. The first one creates version 1. They never change.
+ * Statements that upgrade the table from one version to the next. The first one creates version 1. Existing statements
+ * never change.
  */
 const STEPS: readonly ((table: string) => string)[] = [
   // Names are compared as bytes, regardless of the database's collation.

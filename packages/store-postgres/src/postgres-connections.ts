@@ -111,8 +111,8 @@ export class Connections {
   }
 
   /**
-   * Retries on another connection while that may help and the time limit allows it. `work` receives whether an earlier
-   * attempt may have written. @throws PostgresError
+   * Runs the work, and retries it on another connection as long as that may help and the time limit allows it. The
+   * argument of `work` is whether an earlier attempt may have written. @throws PostgresError
    */
   async persist<T>(
     work: (maybeWritten: boolean) => Promise<T>,
@@ -199,5 +199,5 @@ function preamble(durable: boolean): string {
 }
 
 function ignore(): void {
-  // The callers say why.
+  // Each caller explains why it ignores the error.
 }

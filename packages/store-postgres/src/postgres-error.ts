@@ -70,7 +70,8 @@ const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | '
 };
 
 /**
- * Converts the error of a statement that was sent. If the error proves nothing, the statement may have been committed.
+ * Converts the error of a statement that was sent. Unless the error proves that the statement was rolled back, it may
+ * have been committed.
  */
 export function statementFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
@@ -80,7 +81,7 @@ export function statementFailure(error: unknown): StatementFailure {
   return { ...UNKNOWN, ...(code && { code }), text };
 }
 
-/** Converts a failed connection's error: no statement was sent. */
+/** Converts the error of a failed attempt to connect, in which no statement was sent. */
 export function connectFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
@@ -94,7 +95,7 @@ export function connectFailure(error: unknown): StatementFailure {
   return { ...LATER, ...(code && { code }), text };
 }
 
-/** Matches only the client's own text, because other text may repeat the address. */
+/** Matches only messages from the `pg` package itself, because other messages may repeat the address. */
 const OWN_WORDS = /^(The server does not support SSL connections|SASL: [ \w-]+|timeout exceeded[ \w]*)/;
 
 /** @param maybeWritten whether a write may have taken effect; null for a statement that writes nothing */

@@ -34,7 +34,7 @@ export type PostgresRecordsOptions = {
 /** Records in a PostgreSQL table. */
 export interface PostgresRecords extends RecordStore {
   /**
-   * Checks that the journal may be stored here: on a durable primary server with this version's table. Makes one
+   * Checks that the journal can be stored here, on a durable primary server with this version's table. Makes one
    * attempt. The store's first use makes the same check, with retries. @throws PostgresError that says what to change
    */
   check(): Promise<void>;
@@ -174,7 +174,7 @@ function begins(prefix: string): string {
   return `name >= ${escapeLiteral(prefix)} AND name < ${escapeLiteral(end)}`;
 }
 
-/** Facts that determine whether records may be stored in a database. */
+/** Facts that determine whether records can be stored in a database. */
 interface Place {
   readonly fsync: string;
   readonly encoding: string;
@@ -186,9 +186,8 @@ interface Place {
 }
 
 /**
- * Rejects a database that would lose or garble an acknowledged record. `full_page_writes = off` is allowed: file
- * systems that write whole pages recommend it. `synchronous_commit` is set by each statement. Each statement rejects a
- * replica.
+ * Rejects a database that would lose or garble an acknowledged record. `full_page_writes = off` is allowed, because it
+ * is recommended on file systems that write whole pages. Each statement sets `synchronous_commit` and rejects replicas.
  *
  * @throws PostgresError that says what to change; FailedStatement if the server did not answer
  */

@@ -47,7 +47,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 /** Maximum number of parts. Larger files use larger parts. */
 const MAX_PARTS = 10_000;
-/** Prefix of the names of rejected bytes. */
+/** Name prefix for rejected bytes. */
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
@@ -222,8 +222,8 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Deletes local parts that have not been modified for this long, because their activities were terminated. @returns
-   * the number of deleted parts
+   * Deletes local parts that have not been modified for this long. Terminated activities leave such parts behind.
+   * @returns the number of deleted parts
    */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
@@ -312,8 +312,8 @@ function nameOf(sha256: string): string {
 const BREAKS = 3;
 
 /**
- * Returns an object's bytes. If a connection breaks, for example because the service or the client closed it on a slow
- * reader, requests the rest of the same object (`Range`).
+ * Returns an object's bytes. If a connection breaks, for example because the reader is slow and the service or the
+ * client closes it, requests the rest of the same object (`Range`).
  * @throws the SDK's error if the read does not begin; the stream fails with an `ArtifactError`
  */
 async function objectBytes(place: S3Place, name: string): Promise<Readable> {

@@ -109,7 +109,7 @@ const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
     "Try again. If the error persists, check the bucket's service, MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.",
 };
 
-/** Refusals that recur until an operator fixes the settings. */
+/** HTTP statuses of refusals that recur until an operator fixes the settings. */
 const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 

@@ -31,7 +31,7 @@ export function objectAt(place: S3Address, name: string): { readonly Bucket: str
 /** Timeout per attempt. Writing a small object takes only tens of milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
-/** Doubled after each attempt. */
+/** First pause between attempts, in milliseconds. Doubled after each attempt. */
 const FIRST_PAUSE_MS = 100;
 /** Timeout of a read, including the SDK's retries. */
 const READ_MS = 20_000;
@@ -42,8 +42,8 @@ const READ_TRIES = 3;
  * caller win.
  *
  * The SDK would retry a put automatically and then report the object written by its own first attempt as someone
- * else's. So the SDK sends each put once, and this function retries. After an attempt whose answer was lost, an
- * "already exists" reply makes it read the object back, because it may be this caller's own text.
+ * else's. So the SDK sends each put once, and this function retries. If the reply is "already exists" after an attempt
+ * whose answer was lost, this function reads the object back, because it may contain this caller's own text.
  * @throws S3Error if it remains unknown whether the object was written, or if the service refuses
  */
 export async function createObject(place: S3Place, name: string, text: string): Promise<'won' | 'lost'> {
@@ -94,14 +94,17 @@ export async function readObject(place: S3Place, name: string): Promise<string |
   }
 }
 
-/** Returns whose text the object contains, or undefined if there is no object. */
+/**
+ * Returns `won` if the object contains this text, `lost` if it contains other text, and undefined if there is no
+ * object.
+ */
 async function winnerOf(place: S3Place, name: string, text: string): Promise<'won' | 'lost' | undefined> {
   const found = await readObject(place, name);
   if (found === null) return undefined;
   return found === text ? 'won' : 'lost';
 }
 
-/** @returns why it failed; undefined if the object is stored */
+/** @returns the reason for the failure; undefined if the object is stored */
 async function putOnce(place: S3Place, name: string, text: string): Promise<S3Failure | undefined> {
   const put = new PutObjectCommand({
     ...putInput(place, name, text),
@@ -144,8 +147,8 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns what a failed conditional put means: an object with this name exists, nothing was written and a retry may
- * help (`busy`) or not (`refused`), or it may have been written.
+ * Returns the meaning of a failed conditional put: an object with this name exists (`exists`), nothing was written and
+ * a retry may help (`busy`) or will not help (`refused`), or the object may have been written (`unknown`).
  */
 function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' | 'unknown' {
   if (status === 412) return 'exists';
@@ -208,7 +211,7 @@ function listed({ Key, Size, LastModified }: _Object, root: number): ListedObjec
 
 /**
  * Puts the same new name twice to find out whether the service lets only the first put win, and reads the object back.
- * @param consequence what a service that fails the probe must not do, as the end of a sentence
+ * @param consequence completes the error message after "It must not", for a service that fails the probe
  * @throws S3Error if the second put also wins, or the bucket cannot be written, read or reached
  */
 export async function probeConditionalPuts(place: S3Place, consequence: string): Promise<void> {

@@ -21,7 +21,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** NAT64: traffic goes to the embedded IPv4 address (RFC 6052). */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** A public address, but inside Azure it serves secrets of the virtual machine. */
+/** A public address, but inside Azure it serves the virtual machine's secrets. */
 const WIRE_SERVER = ipaddr.IPv4.parse('168.63.129.16');
 
 /**

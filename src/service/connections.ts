@@ -46,7 +46,8 @@ export class PassingHandler implements Dispatcher.DispatchHandler {
 /**
  * Completes a reply whose body has fully arrived. When a reader is slower than its socket, undici 7.30 pauses at the
  * last byte. If the connection then closes, undici reports it as lost, unless the reply announced the close. A video
- * would be downloaded again, and paid images would be lost. Only Content-Length decides (RFC 9112, 6.3).
+ * would be downloaded again, and paid images would be lost. Only Content-Length determines whether a body is complete
+ * (RFC 9112, 6.3).
  */
 const wholeReply: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, new WholeReplyHandler(handler));
@@ -126,7 +127,7 @@ const CONNECTION = {
   bodyTimeoutMs: 30_000,
 } as const;
 
-/** A reply's body, or the reason for not having one. Never includes the address, which may be private. */
+/** A reply's body, or the reason why there is none. Never includes the address, which may be private. */
 export type PlainReply =
   | { readonly body: NonNullable<Response['body']> }
   | { readonly refused: 'downgraded' }
@@ -143,8 +144,8 @@ const MAX_REDIRECTS = 20;
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns a function that GETs a URL without credentials, so the service's key is never sent. It applies the proxy
- * settings in `env` as calls to the service do. It follows redirects to other URLs but refuses to go from https to
+ * Returns a function that GETs a URL without credentials, so the service's key is never sent. It uses the proxy
+ * settings in `env`, as calls to the service do. It follows redirects to other URLs but refuses to go from https to
  * http. Rejects like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {

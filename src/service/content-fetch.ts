@@ -140,7 +140,7 @@ async function readHop(
   };
 }
 
-/** Whether a 206 contains the whole file: some servers answer every request with a range. */
+/** Whether a 206 contains the whole file: some servers answer every request with a 206. */
 function isWhole({ contentRange }: ContentHeaders): boolean {
   if (contentRange?.from !== 0) return false;
   return contentRange.total === null || contentRange.to + 1 === contentRange.total;

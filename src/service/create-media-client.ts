@@ -73,7 +73,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
   };
 }
 
-/** The connections of one client: a pool for polls, one for content, and sockets of single fetches. */
+/** The connections of one client: a pool for polls, one for content, and sockets for single fetches. */
 class ClientConnections {
   private readonly opened = new Set<Dispatcher>();
   private pollPool: HopConnection | undefined;
@@ -166,7 +166,7 @@ function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRo
   };
 }
 
-/** Joins both lists. Returns the same array while `others` does. */
+/** Joins both lists. Returns the same array as long as `others` does. */
 function joined(
   own: readonly string[],
   others: (() => readonly string[]) | undefined,

@@ -109,7 +109,10 @@ interface MadeRedactor {
 
 const REDACTORS = new WeakMap<ApiCaller, MadeRedactor>();
 
-/** Reused for every call with the same key: compiling the patterns costs more than redacting one poll's texts. */
+/**
+ * Returns the same redactor for every call with the same key, because compiling the patterns costs more than redacting
+ * one poll's texts.
+ */
 function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
   const secrets = caller.secrets();

@@ -40,7 +40,10 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
 const CERTIFICATE =
   /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$)/;
 
-/** Call only if the send marker is unset: codes alone prove nothing (failure model: What a client can prove). */
+/**
+ * Returns the cause of a network error from before the send. Call it only if the send marker is unset, because codes
+ * alone prove nothing (failure model: What a client can prove).
+ */
 export function unsentCause(error: unknown): UnsentCause {
   const code = networkCode(error);
   if (CERTIFICATE.test(code)) {
@@ -66,7 +69,9 @@ export function networkCode(error: unknown): string {
   return cause === undefined ? 'unknown' : networkCode(cause);
 }
 
-/** A function, so that TypeScript does not assume that the value stays constant during a call. */
+/**
+ * Whether the signal is aborted. This is a function so that TypeScript does not assume that the value stays constant.
+ */
 export function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

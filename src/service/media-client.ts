@@ -53,7 +53,7 @@ export interface MediaClientOptions {
 
 interface GetVideoOptions {
   readonly signal?: AbortSignal;
-  /** The socket pool to use: a download never waits behind thousands of polls. @default 'poll' */
+  /** The socket pool to use. With separate pools, a download never waits behind thousands of polls. @default 'poll' */
   readonly purpose?: 'poll' | 'content';
 }
 
@@ -109,7 +109,7 @@ export type PaidFailure =
       /** Class R, temporary (rows 27, 28, 31). */
       readonly class: 'refused_for_now';
       readonly httpStatus: number;
-      /** The shortest wait in milliseconds, never reduced. */
+      /** The minimum wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
     }
@@ -118,7 +118,7 @@ export type PaidFailure =
       readonly class: 'rejected';
       readonly reason: RejectReason;
       readonly httpStatus: number;
-      /** The shortest wait in milliseconds, if the service sent one. */
+      /** The minimum wait in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
       readonly message: string;
@@ -129,7 +129,7 @@ export type PaidFailure =
       /** A public cause such as `connection_lost_after_send`, `http_502` or `reply_without_id`. */
       readonly cause: string;
       readonly httpStatus?: number;
-      /** The shortest wait in milliseconds, if the service sent one. */
+      /** The minimum wait in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly headers: ReplyHeaders;
       readonly error?: TaskError;
@@ -192,7 +192,7 @@ export type GetVideoResult =
       /** `late` when the caller's signal ended the wait. */
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
-      /** The shortest wait in milliseconds, never reduced. */
+      /** The minimum wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly taskError?: TaskError;
     };
@@ -208,7 +208,7 @@ export interface ContentFetchRequest {
   readonly bodyIdleTimeoutMs?: number;
 }
 
-/** Reasons other than the address for not following a hop. Nothing was sent there. */
+/** Reasons, other than its address, why a hop was not followed. Nothing was sent to it. */
 export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
 
 /** A hop that was not followed. `address` means that `origin` is neither the service, nor public, nor allowed. */
@@ -235,7 +235,7 @@ export type ContentFetchResult =
   | {
       readonly kind: 'refused';
       readonly status: number;
-      /** The shortest wait in milliseconds, never reduced. */
+      /** The minimum wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
       /** Which host refused. A 401 from another host says nothing about the service's key. */

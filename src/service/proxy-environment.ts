@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import { throwBug } from '../domain/bug';
 
-/** Returns the proxy that the environment sets for an origin; lowercase names win. Undefined means direct. */
+/**
+ * Returns the proxy that the environment sets for an origin. Lowercase variables win. Undefined means a direct
+ * connection.
+ */
 export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {
   const http = setting(env, 'http_proxy');
   const proxy = origin.protocol === 'https:' ? (setting(env, 'https_proxy') ?? http) : http;

@@ -2,7 +2,10 @@ import { throwBug } from '../domain/bug';
 
 const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
 
-/** Decodes a `data:` URL. Undefined if the text is not one, is empty, or has more than `maxBytes` bytes. */
+/**
+ * Decodes a `data:` URL. Undefined if the text is not a `data:` URL, or if its data is empty, invalid or longer than
+ * `maxBytes` bytes.
+ */
 export function readDataUrl(url: string, maxBytes: number): Buffer | undefined {
   const head = HEAD.exec(url.slice(0, 512));
   if (head === null) return undefined;

@@ -110,7 +110,7 @@ export function replyHeaders(headers: HeaderValues, redactor: Redactor): ReplyHe
   return kept;
 }
 
-/** Gateways wrap upstream replies as an object or as text, sometimes twice. */
+/** The maximum nesting depth. Gateways wrap upstream replies as an object or as text, sometimes twice. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_TEXT = 16_384;
@@ -132,9 +132,9 @@ interface Place {
 }
 
 interface RecordQuery {
-  /** The polled task's ID. Creates have none yet. */
+  /** The polled task's ID. A create does not have one yet. */
   readonly taskId?: string;
-  /** Whether the reply has an error status. Such a reply counts as a record only if that is certain. */
+  /** Whether the reply has an error status. Such a reply counts as a record only if it certainly is one. */
   readonly isError?: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Redactor {
   /**
    * Whether a value that must not be altered (an ID, an ETag) contains one of this worker's secrets or a URL with a
    * query. A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key, and a paid
-   * task must not be lost over it.
+   * task must not be lost because of it.
    */
   holdsSecret(value: string): boolean;
 }
@@ -78,7 +78,7 @@ const QUOTED_PATH = /(["'`])(?:file:|~\/|\.{1,2}\/|\/(?!v1\/)|[a-z]:[\\/]|\\\\)[
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>`]*/gi;
 const SCHEMELESS = /(?<![\w:/])\/\/[\w.-]+\.[a-z]{2,}[^\s"'<>`]*/gi;
 
-/** Credentials and signed URLs in a page, also with JSON's escaped slashes. */
+/** Credentials and signed URLs in a page, including URLs whose slashes are escaped as in JSON. */
 const PAGE_PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r<]*/gi, '[removed]'],
   [
@@ -161,7 +161,7 @@ export function isSentence(value: string): boolean {
   );
 }
 
-/** Matches any of the encodings and ignores case: status values are in lower case, encodings may use either. */
+/** Matches any of the encodings and ignores case: status values are in lower case, encodings may use either case. */
 function patternOf(forms: readonly string[]): RegExp | undefined {
   if (forms.length === 0) return undefined;
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);

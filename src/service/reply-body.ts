@@ -156,7 +156,9 @@ const BEGINNING = 1024 * 1024;
  * disk instead of memory. If the disk is unusable, the reply stays in memory, because a paid reply must not be lost.
  */
 export class ReplyBytes {
-  /** One block that doubles when full. As separate objects, tiny chunks would take a hundred times their size. */
+  /**
+   * One block that doubles when full. Stored as separate objects, tiny chunks would take a hundred times their size.
+   */
   #block = Buffer.alloc(0);
   #held = 0;
   #file: FileHandle | undefined;
@@ -167,7 +169,7 @@ export class ReplyBytes {
     return this.#onDisk + this.#held;
   }
 
-  /** Stores a copy. Returns undefined if the next chunk may be added without waiting. */
+  /** Stores a copy. Returns undefined if the next chunk can be added without waiting. */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.#keep(chunk);
     return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;

@@ -33,8 +33,8 @@ export interface ResolvedReference {
 }
 
 /**
- * Adds references to a video create's fields or file parts. The model configuration alone determines the field and the
- * format (a part, Base64, a `data:` URL or a URL).
+ * Adds references to the fields or file parts of a video create. The model configuration alone determines the field and
+ * the format (a part, Base64, a `data:` URL or a URL).
  */
 async function addReferences(
   fields: WireFields,

@@ -116,8 +116,8 @@ function conclude<Accepted>(
 }
 
 /**
- * Whether the service seems to refuse JSON: its status or text says so, or it reports that fields are missing that
- * every create contains.
+ * Whether the service seems to refuse JSON: its status or text says so, or it reports that fields are missing, although
+ * every create contains them.
  */
 function asksForForm(status: number, text: string): boolean {
   const misses = /\b(?:required|missing)\b/i.test(text) && /\b(?:prompt|model)\b/i.test(text);

@@ -13,7 +13,7 @@ export function countdown(ms: number): () => number {
   };
 }
 
-/** The ISO 8601 time this many milliseconds from now, in the format of answers and records. */
+/** The ISO 8601 time this many milliseconds from now, in the format that answers and records use. */
 export function timeAfter(ms: number): string {
   return isoOf(Date.now() + ms);
 }
@@ -24,7 +24,7 @@ export function msUntil(time: string): number {
   return Math.max(0, Date.parse(time) - Date.now());
 }
 
-/** Returns the result of the work, or undefined after `ms` milliseconds; the work continues. */
+/** Returns the work's result, or undefined after `ms` milliseconds. The work continues in that case. */
 export async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

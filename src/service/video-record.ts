@@ -148,7 +148,7 @@ const LARGEST_SECONDS = 1e11;
 const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** Fields that report a result withheld by moderation, and the value that means so. */
+/** Fields that report a result withheld by moderation, with the value that indicates it. */
 const WITHHELD: { readonly [name: string]: boolean } = {
   respect_moderation: false,
   moderation_blocked: true,
@@ -189,7 +189,7 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
 }
 
-/** The flag in a record, or in its `video`, which shows that moderation withholds the result. */
+/** The name of the flag, in a record or in its `video`, that shows that moderation withholds the result. */
 function withheldBy(record: JsonRecord): string | undefined {
   const places = [record, asObject(field(record, 'video'))];
   return Object.keys(WITHHELD).find((name) => places.some((place) => field(place, name) === WITHHELD[name]));
@@ -223,8 +223,8 @@ function timeOf(value: JsonValue | undefined): number | undefined {
 }
 
 /**
- * Returns `usage` if it is small enough. A missing `usage` never means free. Redacts its texts, because sidecars and
- * journal entries must not contain keys or signed URLs.
+ * Returns `usage` if it is small enough. A missing `usage` never means that the task was free. Redacts its texts,
+ * because sidecars and journal entries must not contain keys or signed URLs.
  */
 export function readUsage(record: JsonRecord | undefined, redactor: Redactor): JsonValue | undefined {
   const usage = field(record, 'usage');

@@ -22,7 +22,7 @@ export function verifiedStream(source: Readable, sha256: string): Readable {
     },
   });
   source.once('error', (error) => check.destroy(toArtifactError(error)));
-  // pipeline closes the source when the reader closes the result and forwards errors to the reader.
+  // pipeline forwards errors to the reader, and closes the source when the reader closes the result.
   pipeline(source, check, () => undefined);
   return check;
 }
@@ -39,14 +39,14 @@ export interface PutOptions {
  */
 export interface ArtifactStore {
   /**
-   * The kind of store for messages: `file`, `s3`, or a word of your choice. It enters histories, so it must not be
-   * private.
+   * The kind of store, for use in messages: `file`, `s3`, or a word of your choice. It is recorded in histories, so it
+   * must not contain anything private.
    */
   readonly kind: string;
 
   /**
-   * Opens a part that belongs to one activity execution. The same owner can resume its bytes; no other owner can. If
-   * the owner has an earlier stage open, that stage loses its part.
+   * Opens a part that belongs to one activity execution. Only the same owner can resume its bytes. If that owner still
+   * has an earlier stage open, the earlier stage loses its part.
    */
   stage(owner: string, options?: StageOptions): Promise<StagedArtifact>;
 
@@ -58,14 +58,14 @@ export interface ArtifactStore {
 
   /**
    * Returns the path of a local file with the artifact's bytes, for `fs.openAsBlob` and programs such as ffmpeg. Never
-   * write to it. A remote store returns a verified copy, which stays for at least an hour. The path never enters an
-   * output.
+   * write to it. A remote store returns a verified copy, which remains for at least an hour. The path must never appear
+   * in an output.
    */
   localPath(ref: { readonly sha256: string }): Promise<string>;
 
   /**
-   * Returns a URL from which anyone can read the artifact for `expiresMs` milliseconds. Omit it if the store cannot
-   * sign URLs. The URL is a secret: keep it out of logs, histories and messages.
+   * Returns a URL from which anyone can read the artifact for `expiresMs` milliseconds. Omit this method if the store
+   * cannot sign URLs. The URL is a secret: keep it out of logs, histories and messages.
    */
   presign?(ref: { readonly sha256: string }, options: { readonly expiresMs: number }): Promise<string>;
 
@@ -78,10 +78,10 @@ export interface ArtifactStore {
   /** Removes an artifact if it exists. */
   remove(sha256: string): Promise<void>;
 
-  /** Stores bytes from memory. Does not write bytes again that the store already has. */
+  /** Stores bytes from memory. Does not rewrite bytes that the store already has. */
   putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
 
-  /** Stores all bytes of a stream, or nothing. Does not write bytes again that the store already has. */
+  /** Stores all bytes of a stream, or nothing. Does not rewrite bytes that the store already has. */
   putStream(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<ArtifactRef>;
 
   /**
@@ -90,13 +90,13 @@ export interface ArtifactStore {
    */
   fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
 
-  /** Returns the store's ID, which is the same from every machine. Omit it if the store has none. */
+  /** Returns the store's ID, which is the same from every machine. Omit this method if the store has none. */
   identity?(): Promise<string>;
 
-  /** Deletes local parts that no activity will resume. Omit it if the store has no local parts. */
+  /** Deletes local parts that no activity will resume. Omit this method if the store has no local parts. */
   removeStaleParts?(): Promise<unknown>;
 
-  /** Removes old refused bytes. Omit it if the store does not keep them. */
+  /** Removes old refused bytes. Omit this method if the store does not keep them. */
   pruneRejected?(options: PruneRejected): Promise<PrunedBytes>;
 
   /** Rejects with `not_writable` or `no_space` if the store cannot store anything right now. */
@@ -137,7 +137,7 @@ export const STORED_AGAIN_MS = 86_400_000;
 
 /** Options of {@link ArtifactStore.stage}. */
 export interface StageOptions {
-  /** Whether the owner is new, so a search for its earlier parts is unnecessary. @default false */
+  /** Whether the owner is new, which makes a search for its earlier parts unnecessary. @default false */
   readonly fresh?: boolean;
 }
 
@@ -153,7 +153,7 @@ export interface StagedArtifact {
   inspectPath(): string | undefined;
   /** Returns the lowercase hexadecimal SHA-256 of the bytes so far. */
   sha256(): string;
-  /** Makes the bytes durable and visible under their hash. May write existing bytes again only to renew `storedAt`. */
+  /** Makes the bytes durable and visible under their hash. Rewrites existing bytes only to renew `storedAt`. */
   publish(mediaType: string): Promise<ArtifactRef>;
   /** Keeps refused bytes for inspection as `<hash>.rejected`, which cannot be read as an artifact. */
   reject(): Promise<ArtifactRef>;
@@ -175,7 +175,7 @@ export type ArtifactErrorCode =
   | 'superseded'
   /** The device is full or the quota is used up. */
   | 'no_space'
-  /** The directory is missing, read-only or not permitted. */
+  /** The directory is missing or read-only, or its permissions forbid the access. */
   | 'not_writable'
   /** The bytes are not an image, a video or audio. */
   | 'not_media'
@@ -207,7 +207,7 @@ export function isHash(name: string): boolean {
   return SHA256.test(name);
 }
 
-/** @throws ArtifactError `not_found` for text that is not a hash, so that it never becomes a path or a key. */
+/** @throws ArtifactError `not_found` for text that is not a hash, so that such text never becomes a path or a key. */
 export function assertHash(sha256: string): void {
   if (!isHash(sha256))
     throw new ArtifactError('not_found', "An artifact's SHA-256 must be 64 lowercase hexadecimal digits.");

@@ -10,7 +10,7 @@ export interface ByteSource {
   ): Promise<{ readonly bytesRead: number }>;
 }
 
-/** Files up to this size are read as a whole, because checks would read about a dozen parts of them. */
+/** Files up to this size are read as a whole, because checks would otherwise read about a dozen parts of them. */
 const SMALL = 512 * 1024;
 
 /** Returns an open file's bytes. Small files are read into memory, larger ones on demand. */

@@ -64,7 +64,7 @@ export class FilePart implements StagedArtifact {
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertOpen();
     const written = this.#writeToFile(chunk);
-    // Hashes a copy during the write, so that a failed write does not change the hash.
+    // Updates a copy of the hash during the write, so that a failed write does not change the hash.
     const hash = this.#hash.copy().update(chunk);
     await written;
     this.#hash = hash;
@@ -200,7 +200,7 @@ export class FilePart implements StagedArtifact {
           await syncFolderIfItCan(dirname(final));
         } else {
           await storedAgain?.(sha256);
-          // The stored file may have been removed as old in the meantime.
+          // In the meantime, the stored file may have been removed because it was old.
           if (!(await publish())) await removeIfThere(this.path);
         }
       }

@@ -128,7 +128,7 @@ export class FileArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Deletes parts that activities left behind and that were not modified for this long. @returns how many were deleted
+   * Deletes parts that activities left behind and have not modified for this long. @returns how many were deleted
    */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);

@@ -84,7 +84,7 @@ const magic = (mediaType: string, extension: string, matches: Magic['matches']):
   matches,
 });
 
-/** Our small table, because the packages with larger tables are ESM-only. */
+/** We keep this small table because the packages with larger tables are ESM-only. */
 const TABLE: readonly Magic[] = [
   magic('video/mp4', 'mp4', (head) => isoKind(head) === 'mp4'),
   magic('video/quicktime', 'mov', (head) => isoKind(head) === 'quicktime'),
@@ -112,7 +112,7 @@ export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   return found && { kind: found.kind, mediaType: found.mediaType, extension: found.extension };
 }
 
-/** Describes bytes that are not media for messages. Services often return JSON or HTML instead of a file. */
+/** Describes, for use in messages, bytes that are not media. Services often return JSON or HTML instead of a file. */
 export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'text' | 'unknown' {
   if (head.length === 0) return 'empty';
   const begin = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES));

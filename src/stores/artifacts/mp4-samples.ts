@@ -17,7 +17,7 @@ export interface Range {
   end: number;
 }
 
-/** Where samples belong (media data), and where they can be (anywhere outside other structure). */
+/** The ranges where samples belong (media data) and where they are possible (anywhere outside structure boxes). */
 export interface Places {
   readonly media: readonly Range[];
   readonly possible: readonly Range[];
@@ -84,7 +84,10 @@ export class SampleCheck {
     return factsOf(this.#picture, this.#shown);
   }
 
-  /** Checks that the tables are large enough for their claims, and the file for the claimed samples. */
+  /**
+   * Checks that the tables are large enough for their claims, and that the file is large enough for the claimed
+   * samples.
+   */
   #checkClaims(body: Buffer): void {
     const claims = claimsIn(body);
     this.#claimed += claims.samples;
@@ -133,7 +136,7 @@ interface Claims {
 
 /**
  * Returns the claims of all tables in a `moov` or `moof` box. Throws {@link DamagedMp4} if the inner boxes do not fill
- * it: at a wrong size, a parser would silently skip everything after it, such as an audio track.
+ * it: after a wrong size, a parser would silently skip everything that follows, such as an audio track.
  */
 export function claimsIn(body: Buffer): Claims {
   const claims = { samples: 0, fit: true };

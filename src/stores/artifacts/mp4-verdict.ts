@@ -77,8 +77,8 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
 }
 
 /**
- * Explains why the end of a file was not read, although no known sample is missing. Throws {@link Mp4Refusal} if more
- * fragments may have followed: only the fragment index (mfra) is always the last box.
+ * Explains why the end of a file was not read. No known sample is missing. Throws {@link Mp4Refusal} if more fragments
+ * may have followed. Only a fragment index (mfra) rules that out, because it is always the last box.
  */
 function unreadEnd(file: Mp4File, isFragmented: boolean): string | undefined {
   const { boxes, rest, size } = file;

@@ -57,7 +57,7 @@ export class PartFolder {
   }
 
   /**
-   * Deletes parts that activities left behind and that were not modified for this long. @returns how many were deleted
+   * Deletes parts that activities left behind and have not modified for this long. @returns how many were deleted
    */
   async removeStale(olderThanMs: number, now: number): Promise<number> {
     return (await removeFiles(this.folder, (_name, touched) => now - touched >= olderThanMs)).removed;
@@ -101,15 +101,15 @@ export async function writeWhole(
   }
 }
 
-/** One week. No activity that could resume its part is older. */
+/** One week. No activity that can still resume its part is older than this. */
 export const STALE_PART_MS = 7 * 86_400_000;
 
 /** Tolerance in seconds for clock adjustments since the machine started. */
 const SAME_BOOT_S = 60;
 
 /**
- * When this machine started, in seconds. Parts from before are not resumed: after a power failure they may contain
- * zeros that no check finds.
+ * When this machine started, in seconds. Parts written before that are not resumed, because after a power failure they
+ * may contain zeros that no check detects.
  */
 function bootSecond(): number {
   return Math.round(Date.now() / 1000 - uptime());

@@ -26,7 +26,8 @@ const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 /**
  * Copies a user's file into the store. Refuses bytes that are not an image, a video or audio (`not_media`), whatever
  * the file's name, so a request cannot send arbitrary files from the worker to the service (C2.4.6). The caller
- * resolves and allows the path. A symbolic link as its last component is not followed. Errors do not contain the path.
+ * resolves the path and decides whether it is allowed. A symbolic link as its last component is not followed. Errors do
+ * not contain the path.
  */
 export async function ingestFile(
   store: Pick<ArtifactStore, 'putStream'>,

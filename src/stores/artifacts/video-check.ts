@@ -89,7 +89,7 @@ export function isPage(head: Uint8Array): boolean {
 /** Video streams: plain video, and DV with interleaved audio. */
 const PICTURE_STREAMS: ReadonlySet<string> = new Set(['vids', 'iavs']);
 const MAX_HEADER_BYTES = 1024 * 1024;
-/** The maximum number of parts to read. In a large file, each part has one or two gigabytes. */
+/** The maximum number of parts to read. In a large file, each part is one or two gigabytes long. */
 const MAX_PARTS = 10_000;
 
 /**

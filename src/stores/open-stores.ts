@@ -106,8 +106,8 @@ export async function openArtifactStore(
 }
 
 /**
- * Refuses addresses with quotes (copied from an env file) or a missing slash. They would be folders in the working
- * directory and lost with the container. @throws ConfigurationError that does not repeat the value
+ * Refuses addresses with quotes (copied from an env file) or a missing slash. Such an address would be read as a folder
+ * in the working directory, which is lost with the container. @throws ConfigurationError that does not repeat the value
  */
 function refuseHalfAddress({ variable }: Place, address: string): void {
   if (/^["']|^[a-z][a-z0-9+.-]+:\/[^/]|^\/\/[^/]*@/i.test(address))

@@ -7,8 +7,8 @@ import { otherwise } from '../../domain/bug';
 import { ifAbsent, NOT_SUPPORTED, systemCode } from './system-errors';
 
 /**
- * File operations on descriptors. A create opens ten files and a hand back reads thousands; node:fs/promises handles
- * would keep the event loop busy for almost twice as long.
+ * File operations on descriptors. A create opens ten files, and a batch that continues after a hand back reads
+ * thousands. With node:fs/promises handles, the event loop would be busy for almost twice as long.
  */
 export const bareFiles = {
   open: promisify(fs.open),
@@ -36,7 +36,7 @@ export async function writeSynced(
   }
 }
 
-/** Makes names durable that were created, renamed or removed in a folder. */
+/** Makes the creation, renaming and removal of names in a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder for syncing. Its file system journals the name.
   if (process.platform === 'win32') return;
@@ -57,7 +57,7 @@ async function onFile(
   }
 }
 
-/** Makes a file that was just created durable, including its name. */
+/** Makes a newly created file durable, including its name. */
 async function syncEntry(file: string): Promise<void> {
   if (process.platform !== 'win32') return syncFolder(dirname(file));
   // Windows can only flush the file under its new name, which also writes the journal of names.
@@ -100,7 +100,9 @@ export async function inFolder<T>(path: string, work: () => Promise<T>): Promise
   return work();
 }
 
-/** Folders far above a store might not be readable or writable by this process. */
+/**
+ * Syncs a folder above a store if it can: this process might not be able to read or write folders far above a store.
+ */
 async function syncUpper(path: string): Promise<void> {
   await syncFolderIfItCan(path).catch((error: unknown) => {
     if (!['EACCES', 'EPERM'].includes(systemCode(error))) throw error;
@@ -212,7 +214,7 @@ async function writeDraft(draft: string, content: string): Promise<void> {
   await onFile(draft, 'wx', write, 0o600);
 }
 
-/** Waits for all, then throws the first failure, so nothing continues in the background. */
+/** Waits for all promises, then throws the first failure, so that nothing continues in the background. */
 async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }

@@ -8,7 +8,10 @@ import { hostOfProcesses, processIdentity, runs } from './this-machine';
 
 /** A lock without a readable owner counts as abandoned after this time without a touch. */
 const UNREADABLE_STALE_MS = 60_000;
-/** How often an owner touches its lock before other hosts, which cannot check its process, consider it abandoned. */
+/**
+ * How many times an owner touches its lock before other hosts, which cannot check its process, would consider it
+ * abandoned.
+ */
 const TOUCHES = 12;
 const RETRY_MS = 200;
 
@@ -45,7 +48,7 @@ interface OwnerLockOptions {
 }
 
 /**
- * Acquires a lock file for this process. Takes over a lock if its process no longer runs.
+ * Acquires a lock file for this process. Takes over a lock whose process is no longer running.
  * @throws LockHeldError if a running owner keeps it for longer than `waitMs`; immediately if the process that
  * transferred it to that owner still runs
  */
@@ -64,7 +67,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
       continue;
     }
     const pid = owner === 'unreadable' ? 0 : owner.pid;
-    // Waiting helps only if the owner is orphaned and about to end. If its starter is still running, it may run
+    // Waiting helps only if the owner is orphaned and about to end. If its starter is still running, the owner may run
     // indefinitely.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
     if (attended || performance.now() >= until) throw new LockHeldError(pid);

@@ -61,7 +61,7 @@ const UNKNOWN = 'unknown';
 
 /**
  * Returns a string that is constant while a process runs and differs for a later process with the same ID. Null if the
- * process does not run. The ID alone is not enough: a restarted container assigns the same small numbers again.
+ * process is not running. The ID alone is not enough: a restarted container assigns the same small numbers again.
  */
 export async function processIdentity(
   pid: number,

@@ -152,8 +152,9 @@ async function requireEarlier(records: RecordStore, key: JournalKey, n: number):
 }
 
 /**
- * Whether a removal is still in progress. It deletes the first entry last. If the first entry is not listed in the
- * note, all listed entries are gone, the prune was killed before it deleted the note, and the key has been reused.
+ * Whether a removal is still in progress. A removal deletes the first entry last. So if the first entry is not listed
+ * in the note, all listed entries are gone: the prune was killed before it deleted the note, and the key has been
+ * reused.
  */
 async function isUnderRemoval(records: RecordStore, prefix: string, note: string): Promise<boolean> {
   const first = await records.read(entryName(prefix, 0));

@@ -175,9 +175,9 @@ function filesBy(find: FindPath): JournalFiles {
 type FindPath = <T, None>(read: () => T | Promise<T>, none: None, path: string) => Promise<T | None>;
 
 /**
- * For a file system shared by several hosts, which may cache for some seconds that a file or folder does not exist.
- * When money is settled, nothing corrects a read that misses another host's latest write. A path therefore counts as
- * absent only if the parent folder's listing does not contain it.
+ * Reads files on a file system that several hosts share. Such a file system may cache for some seconds that a file or
+ * folder does not exist. When money is settled, nothing corrects a read that misses another host's latest write. A path
+ * therefore counts as absent only if the parent folder's listing does not contain it.
  */
 function seenByAll(root: string): JournalFiles {
   return filesBy(async (read, none, path) => {
@@ -202,8 +202,8 @@ const REMEMBERED =
 
 /**
  * For records on a local disk. A read takes a few microseconds, because recent files are in memory. With a thread and a
- * promise per read, the event loop would be busy ten times as long, and a batch that takes over rows makes thousands of
- * reads.
+ * promise per read, the event loop would be busy ten times as long, and a batch that takes over rows reads thousands of
+ * records.
  */
 export const syncFiles: JournalFiles = {
   text: (file) => ifThere(() => fs.readFileSync(file, 'utf8'), null),

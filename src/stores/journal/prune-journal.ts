@@ -66,7 +66,9 @@ async function end({ hash, names }: KeyRecords, options: PruneOptions): Promise<
 
 type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
 
-/** The longest time for a removal. A removal that began more recently may still be running in some process. */
+/**
+ * The longest time for a removal. A removal that began less than this long ago may still be running in some process.
+ */
 const UNDER_WAY_MS = 3_600_000;
 
 async function reasonToKeep(
@@ -74,7 +76,7 @@ async function reasonToKeep(
   options: PruneOptions,
   goesOn: boolean,
 ): Promise<ReasonToKeep | undefined> {
-  // A half-removed key looks as if it waited for a decision, but an earlier prune already judged its entries.
+  // A half-removed key looks as if it were waiting for a decision, but an earlier prune already judged its entries.
   const kept = goesOn ? (isYoung(log, options) ? 'keptYoung' : undefined) : unsettled(log, options);
   if (kept !== undefined) return kept;
   for (const { entry } of log) if (isOfSender(entry) && (await options.inUse(entry))) return 'keptRunning';
@@ -104,7 +106,7 @@ async function earlierRemoval(
   return left.every(({ digest }) => entries.includes(digest)) ? entries : 'used_again';
 }
 
-/** A key's removal notes. The first note, which blocks writers from the log, is last. */
+/** A key's removal notes. The first note, which keeps writers from appending to the log, is last in the list. */
 async function notesOf(prefix: string, { records }: PruneOptions): Promise<readonly string[]> {
   const names = await namesOf(prefix, records);
   return names.filter((name) => name.startsWith(removalName(prefix))).reverse();
@@ -126,8 +128,8 @@ function isYoung(log: readonly StoredEntry[], { before }: PruneOptions): boolean
 
 /**
  * Removes a key as a whole, because the remaining part could mean "nothing was sent here". First writes a note, after
- * which nobody appends to the log; entries written before the note are still seen. The prune that writes the note has
- * an hour to remove the key. If it is killed, the note stays and a later prune continues.
+ * which no writer appends to the log. Entries written before the note are still seen. The prune that writes the note
+ * has an hour to remove the key. If it is killed, the note stays and a later prune continues.
  * @param judged digests of the entries that may be removed
  */
 async function removed(
@@ -140,8 +142,8 @@ async function removed(
   const note = removalName(prefix);
   const startedAt = now();
   const text = JSON.stringify({ v: 1, at: new Date(startedAt).toISOString(), entries: judged });
-  // Only one of several prunes writes the note. If it is killed, one prune per hour can continue. The first note stays
-  // until the end.
+  // Only one of several prunes writes the note. If that prune is killed, one prune per hour can continue its work. The
+  // first note stays until the end.
   const hour = `${note}.${Math.floor(startedAt / UNDER_WAY_MS)}`;
   if ((await records.create(goesOn ? hour : note, text)) === 'lost') return 'keptYoung';
   const names = await namesOf(prefix, records);
@@ -156,8 +158,8 @@ async function removed(
   const entries = log.map(({ name }) => name).reverse();
   const others = names.filter((name) => name !== note && !entries.includes(name));
   for (const part of [...pointersTo(log), ...entries, ...others, note]) {
-    // After that, another prune may have continued and the key may be in use again, so its records are
-    // not ours to remove.
+    // After that time, another prune may have continued and the key may be in use again, so its records are not ours to
+    // remove.
     if (now() > startedAt + UNDER_WAY_MS / 2) throw new JournalRecordError(SLEPT);
     await records.remove(part);
   }
@@ -199,8 +201,8 @@ interface PruneSpendOptions {
 const BEHIND_MS = 86_400_000;
 
 /**
- * Removes accounts' spending records for limit windows that have ended and receive no more calls. All of a window's
- * records lie in its month, the longest window. @returns the number of records
+ * Removes accounts' spending records for limit windows that have ended and receive no more calls. All records of a
+ * window have times in the same month, which is the longest window. @returns the number of records
  */
 export async function pruneSpend({
   records,

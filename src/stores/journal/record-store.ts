@@ -1,6 +1,6 @@
 /**
- * The store interface for the journal: texts under names, each written once. Files, a bucket and a table implement it.
- * A custom store gets the whole journal from {@link createJournal}.
+ * The store interface for the journal: texts stored under names, each written once. Files, a bucket and a table
+ * implement it. A custom store gets the whole journal from {@link createJournal}.
  *
  * A name is a path of a few segments of lowercase letters, digits, `.` and `-`, at most 200 characters: `keys/3f/<64
  * hex digits>/0.entry`. Text is UTF-8, rarely more than a few kilobytes, at most 1 MiB.
@@ -9,10 +9,13 @@
  * may have happened is not "lost". Messages must not contain secrets such as keys, passwords and signed URLs.
  */
 export interface RecordStore {
-  /** For messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It must not be private. */
+  /**
+   * For messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It must not contain anything
+   * private.
+   */
   readonly kind: string;
 
-  /** Returns the only host that may use the store. Omit it if any number of hosts may. */
+  /** Returns the only host that may use the store. Omit this method if any number of hosts may use it. */
   readonly host?: (() => Promise<string>) | undefined;
 
   /** Returns a record's text, or null. Must see every record whose `create` has returned in any process. */

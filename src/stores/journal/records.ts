@@ -57,7 +57,7 @@ export function taskName(taskId: string, account: string): string {
   return `${taskPrefix(taskId)}${sha256(account).slice(0, 16)}.json`;
 }
 
-/** The prefix of the hints to possibly open intents with this body. */
+/** The prefix of the hints that point to possibly open intents with this body. */
 export function openPrefix(bodyHash: string): string {
   const hash = sha256(bodyHash);
   return `open/${hash.slice(0, 2)}/${hash}/`;

@@ -198,7 +198,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
   };
 }
 
-/** Returns the campaign's tone. While the campaign is running, its remaining rows count as in progress. */
+/** Returns the campaign's tone. As long as the campaign is running, its remaining rows count as in progress. */
 function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
   const isOpen = state === 'running' || (remaining ?? 0) > 0;
   return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);
@@ -260,7 +260,7 @@ function ofTone(counts: RowCounts, tone: Tone): number {
 
 const WIDTH = 1_000;
 
-/** Widths are attributes, because the page's Content-Security-Policy forbids inline styles. */
+/** The bar's widths are attributes, because the page's Content-Security-Policy forbids inline styles. */
 function bar({ counts, remaining, plan }: ReportFacts): {
   readonly bar: readonly { tone: Tone; x: number; width: number }[];
   readonly barLabel: string;

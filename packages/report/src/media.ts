@@ -87,9 +87,9 @@ export function layoutFor(rows: number): MediaLayout {
 }
 
 /**
- * Returns media paths by key for rows that share folders: all of the report's rows with `one_folder`, or else a page's
- * rows. Depends only on the rows, not on their order, and never on a prompt or service text. A safe name never contains
- * `~`, so a name with `~` never equals another row's name.
+ * Returns media paths by key for rows that share folders: with `one_folder`, all rows of the report; otherwise, the
+ * rows of one page. Depends only on the rows, not on their order, and never on a prompt or service text. A safe name
+ * never contains `~`, so a name with `~` never equals another row's name.
  */
 export function mediaNames(
   rows: readonly ReportRow[],

@@ -2,7 +2,7 @@ import { type CampaignRowResult, type MoneyTotals } from 'temporal-media';
 import { moneyOfAttempts } from 'temporal-media/internal/domain/campaign/row-result';
 import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
 
-/** A line in `results.jsonl`, without the prompt and the service's messages, which may repeat it. */
+/** A line in `results.jsonl`, without the prompt and the service's messages, which may repeat the prompt. */
 export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
   /** Number of attempts across all plans, including those proved to cost nothing. */
   readonly attempts: number;

@@ -195,7 +195,7 @@ export function timeText(iso: string | null): string | null {
   return Number.isNaN(time) ? iso : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Formats a duration: `1 h 2 min`, `3 min 4 s`, `5.6 s`. Returns null if one end is unknown. */
+/** Formats a duration: `1 h 2 min`, `3 min 4 s`, `5.6 s`. Returns null if the start or the end is unknown. */
 export function spanText(from: string | null, to: string | null): string | null {
   const ms = from === null || to === null ? NaN : Date.parse(to) - Date.parse(from);
   if (!(ms >= 0)) return null;

@@ -66,7 +66,7 @@ const decimal = (microUnits: number): string => formatMoney({ microUnits, curren
 /**
  * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,
  * `+`, `-`, `@` (also in their full-width forms), a tab or a line break. Spreadsheets that split at `;` or tabs instead
- * of commas also evaluate the text after a separator. A leading apostrophe marks text. Numbers are written without it.
+ * of commas also evaluate the text after a separator. A leading apostrophe marks text. Numbers are written without one.
  */
 export function csvCell(value: string): string {
   const inside = value.replace(SEPARATOR, (run, at: number) =>

@@ -16,7 +16,7 @@ import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/syste
 const HANDED_OUT_MS = 3_600_000;
 /** A copy that is still unfinished after this time was left behind by a process that ended. */
 const DRAFT_MS = 86_400_000;
-/** Copies are recounted after this fraction of the limit has been added. */
+/** Copies are counted again once this fraction of the limit has been added. */
 const RECOUNT = 1 / 20;
 const PLACE = 'The local artifact cache';
 

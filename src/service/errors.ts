@@ -81,7 +81,7 @@ interface ErrorSignals {
   readonly codes: readonly string[];
   /** Generic class names such as `invalid_request_error`, which gateways add to every error. */
   readonly types: readonly string[];
-  /** Free text. Only whole signal words match in it. */
+  /** Free text, in which only whole signal words match. */
   readonly text: string;
   readonly httpStatus?: number | undefined;
 }

@@ -85,7 +85,7 @@ export interface PaidSendOptions {
   readonly policy: ResolvedCreatePolicy;
   /** Sent in the header that the policy's `idempotency` names. Not sent when that is `off`. */
   readonly idempotencyKey?: string;
-  /** Called once, just before the first byte may leave this machine. Errors that it throws are ignored. */
+  /** Called once, just before the first byte can leave this machine. Errors that it throws are ignored. */
   readonly onSend?: () => void;
   /** Total time in milliseconds, up to the last byte of the reply. @default the client's `paidHttpMs` */
   readonly deadlineMs?: number;

@@ -31,7 +31,10 @@ export type PaidExchange =
       readonly body: BoundedBody;
     };
 
-/** Set just before the first byte of a request may leave. Blocks the send if no time is `left` or after `close`. */
+/**
+ * Marks a send just before the first byte of the request can leave. Blocks the send if no time is `left` or after
+ * `close`.
+ */
 class SendMarker {
   sent = false;
   /** Computed from the clocks, because timers fire late if the process was suspended while connecting (row 10). */

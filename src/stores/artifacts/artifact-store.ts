@@ -90,7 +90,7 @@ export interface ArtifactStore {
    */
   fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
 
-  /** Returns the store's ID, which is the same from every machine. Omit this method if the store has none. */
+  /** Returns the store's ID, which is the same for every machine. Omit this method if the store has none. */
   identity?(): Promise<string>;
 
   /** Deletes local parts that no activity will resume. Omit this method if the store has no local parts. */

@@ -25,7 +25,7 @@ export async function bytesOf(handle: FileHandle, size: number): Promise<ByteSou
   };
 }
 
-/** Reads bytes from a position. Returns fewer if the file ends. */
+/** Reads bytes from a position. Returns fewer bytes if the file ends earlier. */
 export async function readRange(source: ByteSource, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let done = 0;

@@ -46,7 +46,7 @@ export async function checkMpegTs(bytes: ByteSource, size: number): Promise<Cont
   return 'no_picture';
 }
 
-/** The section that starts in a packet, without its checksum, as far as the packet contains it. */
+/** The section that starts in a packet: only the part inside this packet, without the checksum. */
 function sectionIn(packet: Buffer): Buffer | undefined {
   const begins = (packet[1]! & 0x40) !== 0;
   const hasPayload = (packet[3]! & 0x10) !== 0;
@@ -57,7 +57,7 @@ function sectionIn(packet: Buffer): Buffer | undefined {
   return section.subarray(0, Math.max(0, (section.readUInt16BE(1) & 0xfff) + 3 - 4));
 }
 
-/** The PIDs of the program map tables that the program association table lists. */
+/** Yields the PIDs of all program map tables in a program association table. */
 function* mapsIn(section: Buffer): Generator<number> {
   for (let at = 8; at + 4 <= section.length; at += 4)
     if (section.readUInt16BE(at) !== 0) yield section.readUInt16BE(at + 2) & 0x1fff;

@@ -60,7 +60,7 @@ async function onFile(
 /** Makes a newly created file durable, including its name. */
 async function syncEntry(file: string): Promise<void> {
   if (process.platform !== 'win32') return syncFolder(dirname(file));
-  // Windows can only flush the file under its new name, which also writes the journal of names.
+  // Windows can flush only the file itself, under its new name. This also writes the file system's journal of names.
   await onFile(file, 'r+', bareFiles.sync);
 }
 

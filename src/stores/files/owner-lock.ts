@@ -49,8 +49,8 @@ interface OwnerLockOptions {
 
 /**
  * Acquires a lock file for this process. Takes over a lock whose process is no longer running.
- * @throws LockHeldError if a running owner keeps it for longer than `waitMs`; immediately if the process that
- * transferred it to that owner still runs
+ * @throws LockHeldError if a running owner keeps the lock for longer than `waitMs`, or immediately if the process that
+ * transferred the lock to that owner is still running
  */
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
   const until = performance.now() + options.waitMs;

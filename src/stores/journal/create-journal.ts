@@ -123,8 +123,8 @@ async function appendEntry(
   n: number,
   entry: LogEntry,
 ): Promise<'won' | 'lost'> {
-  // Writers of later entries have read the earlier ones. A send's answer is stored even if
-  // those entries are gone.
+  // The writer of a later entry has read the earlier ones, so they must exist. A send's answer is the exception: it is
+  // stored even if those entries are gone.
   const follows = n > 0 && entry.kind !== 'answer';
   if (follows) await requireEarlier(records, key, n);
   // Write the hint before the intent: a kill between the two then leaves an extra hint, never a missing one.

@@ -10,8 +10,8 @@
  */
 export interface RecordStore {
   /**
-   * For messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It must not contain anything
-   * private.
+   * The kind of store, for use in messages and worker identities: `file`, `s3`, `postgres` or a word of your choice. It
+   * must not contain anything private.
    */
   readonly kind: string;
 

@@ -46,13 +46,16 @@ export interface BatchSettings {
 /** Input of the `campaignBatch` workflow. Only `runCampaign` starts it. */
 export interface BatchInput {
   readonly campaign: string;
-  /** First run id of the campaign. Reports go to that campaign, not to a later workflow with the same id. */
+  /** Id of the campaign's first run. Reports go to that campaign, not to a later workflow with the same id. */
   readonly campaignRun: string;
   readonly batch: number;
   readonly rows: readonly RowSet[];
   readonly settings: BatchSettings;
   readonly orders: BatchOrders;
-  /** Fraction of the slots that the service last accepted, per (account, model); 1 if it accepted all. */
+  /**
+   * Fraction of the slots that the service most recently accepted, for each account and model; 1 if it accepted all of
+   * them.
+   */
   readonly limits: LimitShares;
 }
 
@@ -73,9 +76,12 @@ export interface BatchOrders {
   readonly granted: number | null;
   /** If true, the batch creates nothing and only collects the results of running tasks. */
   readonly paused: boolean;
-  /** Ends unbought rows: `budget` ends them as `skipped_budget`, and `cancel` as `cancelled`. */
+  /**
+   * Whether to end unbought rows, and how: `budget` gives them the outcome `skipped_budget`, and `cancel` gives them
+   * `cancelled`.
+   */
   readonly stop: 'budget' | 'cancel' | null;
-  /** If true, the batch starts nothing more and returns rows without a result to the queue. */
+  /** If true, the batch starts nothing more and returns rows that have no result to the queue. */
   readonly handBack: boolean;
 }
 
@@ -91,12 +97,15 @@ export interface BatchReport {
   /** The last grant that the batch received, and how much of it its rows have used, in micro-units. */
   readonly granted: number | null;
   readonly taken: number;
-  /** Estimates for the cheapest row waiting for money and for all rows that may need it; null if no row is waiting. */
+  /**
+   * Estimated cost of the cheapest row that is waiting for money, and of all rows that might need money; null if no row
+   * is waiting.
+   */
   readonly needs: { readonly row: number; readonly all: number } | null;
   /** Rows whose results are reported. */
   readonly ended: readonly RowSet[];
   readonly results: SegmentTotals;
-  /** The latest wait that a person may have to resolve; null if there is none. */
+  /** The latest wait that a person might have to resolve; null if there is none. */
   readonly held: CallWait | null;
   /** A few rows in progress, for display. */
   readonly sample: readonly ActiveRow[];
@@ -108,7 +117,10 @@ export interface BatchResult {
   readonly report: BatchReport;
   /** Run id of the workflow. After a reset, another run of the same batch tracks its own spending. */
   readonly run: string;
-  /** `closed`: the book has closed the batch, or another run uses its number, so its own totals are not used. */
+  /**
+   * `closed`: the book has closed the batch, or another run uses its number. Either way, this run's totals are not
+   * used.
+   */
   readonly why: 'done' | 'handed_back' | 'closed';
   /** Creation keys of attempts that turned out to cost nothing, although the journal records them as bought. */
   readonly free: readonly string[];
@@ -172,7 +184,7 @@ export const batchReportCheck: Check<BatchReport> = messageOf({
   limits: recordOf(number),
 });
 
-/** Only a campaign starts batches, but any client can start any workflow. */
+/** Checks a batch's input. Only campaigns start batches, but any client can start any workflow. */
 export const batchInputCheck: Check<BatchInput> = messageOf({
   campaign: idCheck,
   campaignRun: name(),

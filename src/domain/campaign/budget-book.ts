@@ -3,8 +3,8 @@ import { type RowSet } from './row-sets';
 /**
  * An entry of a campaign's book: the open batches, the amount that each may spend, and the cost of all closed batches.
  * The book is a log in the create journal. Each entry contains the complete state, and the newest one is current. Only
- * one writer can create an entry, and each entry is derived from the previous one by one of the rules below. So `closed
- * + granted` never exceeds the budget, no matter which workflows are running.
+ * one writer can create a given entry, and each entry is derived from the previous one by one of the rules below. So
+ * `closed + granted` never exceeds the budget, no matter which workflows are running.
  */
 export interface BookEntry {
   /** Cost of all closed batches, and of results from before the book existed, in micro-units. */
@@ -31,7 +31,7 @@ export function freeOf({ closed, open }: BookEntry, budget: number | null): numb
   return Math.max(0, free);
 }
 
-/** Opens another batch with a grant of `want`, or of whatever is free if that is less. */
+/** Opens another batch with a grant of `want`, or of the free amount if that is less. */
 export function opened(entry: BookEntry, want: number, budget: number | null): BookEntry {
   const { open, next } = entry;
   return { ...entry, open: [...open, [next, atMostFree(entry, want, budget)]], next: next + 1 };
@@ -73,7 +73,10 @@ export function grantedTo({ open }: BookEntry, batch: number): number | null | u
   return open.find(([number]) => number === batch)?.[1];
 }
 
-/** Whether this batch's cost is permanently part of `closed`. A batch that is not open may also be a future one. */
+/**
+ * Whether this batch's cost is permanently included in `closed`. A batch that is not open might not have been opened
+ * yet.
+ */
 export function isClosed(entry: BookEntry, batch: number): boolean {
   return batch < entry.next && grantedTo(entry, batch) === undefined;
 }
@@ -111,8 +114,8 @@ export interface BatchRecord extends Written {
 }
 
 /**
- * The run of a batch's workflow that may send. It is recorded because a run after a reset does not know what the
- * previous run has spent.
+ * The run of a batch's workflow that is allowed to send. It is recorded because a run after a reset does not know what
+ * the previous run has spent.
  */
 export interface OwnerRecord extends Written {
   readonly kind: 'owner';
@@ -130,8 +133,8 @@ export interface FreeRecord extends Written {
   /** The payer that returns the charge when it closes. */
   readonly by: string;
   /**
-   * Whether closing deducts the charge from the cost of closed batches; false if the payer excludes it from its own
-   * cost.
+   * Whether closing the payer deducts the charge from the cost of closed batches; false if the payer leaves the charge
+   * out of the cost that it reports.
    */
   readonly deducts: boolean;
 }
@@ -164,7 +167,7 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Returns the log of a creation key's free sends. Each record has the same number as its send. */
+/** Returns the log of the sends under a creation key that cost nothing. Each record has the same number as its send. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }
@@ -177,7 +180,7 @@ export function spendLog(credential: string, currency: string, window: string): 
   return { namespace: '', name: `spend/${credential}/${currency}/${window}` };
 }
 
-/** Returns a batch's workflow id, which is also the payer that its intents name. */
+/** Returns a batch's workflow id. The batch's intents name it as their payer. */
 export function batchWorkflowId(campaign: string, batch: number): string {
   return `${campaign}${BATCH}${batch}`;
 }
@@ -201,15 +204,18 @@ export function batchNumber(campaign: string, payer: string): number | undefined
 /** An open batch, according to its last report. Amounts are in micro-units. */
 export interface BatchNeeds {
   readonly batch: number;
-  /** How much its cheapest waiting row and all of its waiting rows lack; null if it is not waiting for money. */
+  /**
+   * How much more money its cheapest waiting row needs, and how much more all of its waiting rows need; null if it is
+   * not waiting for money.
+   */
   readonly needs: { readonly row: number; readonly all: number } | null;
-  /** Rows in flight, which may return money when they end. */
+  /** Rows in flight, which might return money when they end. */
   readonly settling: number;
 }
 
 /**
- * Decides how to use a campaign's free money. The campaign is out of money if every open batch is waiting for some,
- * nothing in flight can give any back, and the free amount is too small for any waiting row. Its batches then end their
+ * Decides how to use a campaign's free money. The campaign is out of money if every open batch is waiting for money, no
+ * row in flight can return any, and the free amount is too small for any waiting row. Its batches then end their
  * unbought rows as `skipped_budget` (workflows/campaign/unbought-rows).
  * @param batches batches that have not ended and whose last report reflects their current grant
  * @param open number of all open batches
@@ -239,9 +245,9 @@ export interface SkippedRound {
 }
 
 /**
- * Whether to resume skipped rows because money has become free. They are resumed while the cheapest one is affordable
- * and each round buys some. Amounts are in micro-units. `free` is null without a budget, and `cheapest` is null if no
- * row was skipped.
+ * Whether to resume skipped rows because money has become free. They are resumed as long as the cheapest one is
+ * affordable and each round buys some rows. Amounts are in micro-units. `free` is null without a budget, and `cheapest`
+ * is null if no row was skipped.
  */
 export function resumesSkipped(
   skipped: number,

@@ -23,7 +23,10 @@ export interface PageAddress {
 }
 
 export interface OpenPageInput extends PageAddress {
-  /** Part of the creation keys, to look up which of the page's rows were bought. @default nothing is looked up */
+  /**
+   * The campaign's id, which is part of its rows' creation keys. Used to look up which of the page's rows were bought.
+   * @default nothing is looked up
+   */
   readonly campaign?: string;
   /** The rows to look up, packed by `packRows`. @default all */
   readonly rows?: string;
@@ -63,7 +66,7 @@ export interface OpenedRow extends Pick<
   readonly attempt?: number;
   /** Number of the row's last attempt in the journal. A batch that has ended may have started it. */
   readonly started?: number;
-  /** Number of these attempts that may have cost money and are not in a ledger. */
+  /** Number of the row's attempts that may have cost money and are not in a ledger. */
   readonly bought?: number;
   /** When the latest request of the last started attempt was about to be sent, ISO 8601. */
   readonly since?: string;
@@ -74,7 +77,7 @@ export interface GroupedCreate {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
-  /** Returns the recorded answer and sends nothing. */
+  /** If true, returns the recorded answer and sends nothing. */
   readonly recordedOnly?: true;
   /** The send with an unknown outcome that may be resent under its idempotency key. */
   readonly sameKey?: string;
@@ -143,7 +146,9 @@ export type BookMove =
        * Open batches of earlier runs. A fence stops their sends, so that the new batches find all of their purchases.
        */
       readonly fences: readonly number[];
-      /** Micro-units per batch; null for the cost of the batch's rows that have not been bought yet. */
+      /**
+       * Amount to grant each batch, in micro-units; null to grant the cost of its rows that have not been bought yet.
+       */
       readonly want: number | null;
     }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
@@ -163,9 +168,12 @@ export interface KeptBooks {
   /** Number of the newest entry; null while there is none. */
   readonly n: number | null;
   readonly book: BookEntry;
-  /** Set if another writer has added an entry since `known`. Nothing was changed. */
+  /** Set if another writer has added an entry after `known`. Nothing was changed. */
   readonly conflict?: true;
-  /** Set if another run of the batch has sent. Nothing was changed, and `media.settleBatch` must calculate the cost. */
+  /**
+   * Set if another run of the batch has sent a request. Nothing was changed, and `media.settleBatch` must calculate the
+   * cost.
+   */
   readonly unsettled?: true;
   /** Result of `open`: the numbers of the new batches, in the order of `batches`. */
   readonly opened?: readonly number[];
@@ -173,7 +181,7 @@ export interface KeptBooks {
 
 /** The book is temporarily unavailable. Nothing was changed. */
 export interface BooksUnavailable {
-  /** The reason, in human-readable form. */
+  /** Human-readable reason. */
   readonly unavailable: string;
 }
 

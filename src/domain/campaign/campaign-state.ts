@@ -14,8 +14,8 @@ export interface CampaignState {
   /** The campaign's id, which is its workflow id. */
   readonly campaign: string;
   /**
-   * In `paused` and `stopping` (canceled, or the budget is spent), nothing is bought, but the results of rows in flight
-   * are still collected.
+   * In the phases `paused` and `stopping` (canceled, or the budget is spent), nothing is bought, but the results of
+   * rows in flight are still collected.
    */
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   /** ISO 8601. */
@@ -110,8 +110,8 @@ export interface CampaignUpdates {
   /** Maximum number of rows in flight at a time, at least 1. */
   readonly setConcurrency: { readonly concurrency: number };
   /**
-   * The new total, which must be higher and in the same currency. Rows that were skipped because of the budget are
-   * resumed.
+   * The new total, which must be higher than the current one and in the same currency. Rows that were skipped because
+   * of the budget are resumed.
    */
   readonly raiseBudget: { readonly budget: Money };
   /** Rows to retry or to resume. */
@@ -181,7 +181,7 @@ export class EndRate {
     this.samples = [...this.samples.filter(([at]) => now - at <= WINDOW_MS), [now, ended]];
   }
 
-  /** Returns rows per minute, or null while the samples cover too little time or no row has ended. */
+  /** Returns rows per minute, or null if the samples cover too little time or no row has ended. */
   perMinute(now: number, ended: number): number | null {
     const first = this.samples.find(([at]) => now - at <= WINDOW_MS);
     if (first === undefined || now - first[0] < LEAST_MS || ended <= first[1]) return null;

@@ -4,9 +4,9 @@ import { type CampaignInput } from './plan';
 const COOL_DOWN_MS = 5_000;
 
 /**
- * Limits how many calls may be in flight for one account and model. The limit grows by one for every full round of
- * successes. When the service has no capacity (429, capacity), it is halved immediately, and nothing starts for a
- * while.
+ * Limits how many calls can be in flight for one account and model. The limit grows by one for every full round of
+ * successes. When the service has no capacity (429, capacity), the limit is halved immediately, and nothing starts for
+ * a while.
  */
 export class AdaptiveLimit {
   private limit: number;
@@ -40,7 +40,7 @@ export class AdaptiveLimit {
     if (this.limit < this.ceiling) this.limit = Math.min(this.ceiling, this.limit + 1 / this.limit);
   }
 
-  /** `until`: the service's Retry-After in workflow time, never shortened. */
+  /** Handles a lack of capacity. `until` is the service's Retry-After in workflow time, which is never shortened. */
   onNoRoom(inFlight: number, now: number, until: number | null): void {
     // Only the first refusal in a burst halves the limit, because the other calls had already been sent.
     if (now >= this.notBefore) this.limit = Math.max(1, Math.min(this.limit, Math.max(1, inFlight)) / 2);
@@ -53,7 +53,10 @@ export class AdaptiveLimit {
   }
 }
 
-/** Bounds for the rows per batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
+/**
+ * Bounds for the number of rows per batch: enough rows to make the batch's poll loop worthwhile, and few enough that
+ * the batch ends soon.
+ */
 const LEAST_ROWS = 100;
 const MOST_ROWS = 1_250;
 
@@ -79,8 +82,9 @@ export const FEW_AT_HAND = 150;
  * Divides a campaign's concurrency among its batches, oldest first, so that the oldest batch ends soon. A batch never
  * gains rows, so it never has more in flight than its slots or its remaining rows. Slots beyond its remaining rows
  * count as free, but they are not taken away, because sending orders adds events to two histories.
- * @param holders each batch's slots, and its rows that are in flight or could be if it had slots
- * @returns slots in the order of the batches; the slots that they can use never exceed the concurrency
+ * @param holders for each batch, its slots and the number of its rows that are in flight or could be if it had enough
+ * slots
+ * @returns slots in the order of the batches; the total that they can use never exceeds the concurrency
  */
 export function shareSlots(
   holders: readonly { readonly slots: number; readonly left: number }[],
@@ -114,7 +118,8 @@ const MAX_BYTES = 64;
 const SUFFIX_BYTES = 17;
 
 /**
- * Returns the campaign's id. If it is too long, returns as many of its characters as fit, and a hash of the whole id.
+ * Returns the campaign's id. If it is too long, returns as many of its characters as fit, followed by a hash of the
+ * whole id.
  */
 export function fairnessKeyOf(campaign: string): string {
   if (beginning(campaign, MAX_BYTES) === campaign) return campaign;

@@ -98,7 +98,7 @@ export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
 /** Far more tasks than any service runs concurrently. Without a maximum, the number of batches would be unbounded. */
 export const MAX_CONCURRENCY = 1_000_000;
-/** More rows do not fit into a batch's messages. */
+/** Maximum number of rows per batch. More would not fit into a batch's messages. */
 const MAX_ROWS_PER_BATCH = 10_000;
 /** Maximum number of rows that a selection can list. */
 const MAX_KEYS = 10_000;
@@ -264,7 +264,7 @@ export interface CampaignPlan {
 export interface PlannedModel {
   /** Public model id. */
   readonly model: string;
-  /** A model can support several operations. */
+  /** The operation of these rows. A model can support several operations. */
   readonly operation: PaidOperation;
   /** Planned rows with this model and operation. */
   readonly rows: number;

@@ -20,7 +20,7 @@ export interface SegmentTotals {
   /** SHA-256 of each segment. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Earlier outcomes of these rows, for those that were resumed. */
+  /** Earlier outcomes of those rows that were resumed. */
   readonly replaced: RowCounts;
   /** How these rows change the money totals. */
   readonly money: MoneyTotals;
@@ -46,7 +46,7 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
 /** Number of rows by outcome. An outcome without rows is absent. */
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 
-/** Integer micro-units of one currency, and the number of attempts without a price. */
+/** Amounts in integer micro-units of one currency, and the number of attempts without a price. */
 export interface MoneyTotals {
   /** Paid for existing results. */
   readonly settled: number;
@@ -54,7 +54,7 @@ export interface MoneyTotals {
   readonly reserved: number;
   /** Possibly charged, so a person has to check the bill. */
   readonly needsReview: number;
-  /** Attempts that may have cost an unknown amount. */
+  /** Number of attempts that may have cost an unknown amount. */
   readonly unknown: number;
 }
 
@@ -73,7 +73,7 @@ export interface ResultsRef {
   readonly money: MoneyTotals;
   /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
-  /** Plans that produced the results. Reports need them, because only their pages contain the prompts. */
+  /** Plans that produced the results. Reports need them, because only the plans' pages contain the prompts. */
   readonly plans?: readonly PlanAddress[];
 }
 

@@ -36,7 +36,7 @@ function isPacked(value: unknown): boolean {
   return typeof value === 'string' && value.length <= PAGE_ROWS / 4 && /^[0-9a-f]*$/.test(value);
 }
 
-/** Whether the rows may have earlier results. Only the first plan's rows (generation 0) never do. */
+/** Whether the rows can have earlier results. Only the rows of the first plan (generation 0) cannot. */
 export function replacesResults({ generation }: Pick<RowSet, 'generation'>): boolean {
   return generation > 0;
 }
@@ -136,7 +136,7 @@ export class RowQueue {
     );
   }
 
-  /** Whether the queue contains bought rows. Their results are collected even if nothing else may start. */
+  /** Whether the queue contains bought rows. Their results are collected even if nothing else can start. */
   hasStarted(): boolean {
     return this.back.some(({ started }) => started !== undefined);
   }

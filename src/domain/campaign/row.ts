@@ -148,7 +148,9 @@ export function contentKey(content: string, occurrence: number): string {
 /** Maximum length of a row's `id`, in characters. */
 export const MAX_ROW_ID_LENGTH = 128;
 
-/** Tone of an outcome: `good` is done, `wait` is still running or was skipped, `bad` needs a person. */
+/**
+ * Tone of an outcome: `good` means done, `wait` means still running or skipped, and `bad` means that it needs a person.
+ */
 export type OutcomeTone = 'good' | 'wait' | 'bad';
 
 interface OutcomeWords {

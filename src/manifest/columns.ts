@@ -97,10 +97,10 @@ const BY_NAME = new Map(
 
 /** Matches names of wire fields, but not a sentence that ended up there by mistake. */
 export const FIELD_NAME = /^[^\s|]{1,64}$/;
-/** Column names that may be shown. In a file without a header, the first prompt would be taken as a column name. */
+/** Column names that may be shown. In a file without a header, the first prompt would be mistaken for a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
-/** Columns whose names start with this belong to the manifest's author and are ignored. */
+/** Columns whose names start with this prefix are for the manifest's author and are ignored. */
 const OWN = '_';
 
 export const isOwnColumn = (written: string): boolean => written.trim().startsWith(OWN);
@@ -108,7 +108,7 @@ export const isOwnColumn = (written: string): boolean => written.trim().startsWi
 /**
  * Finds the column for a header cell or a key, or returns an issue for an unknown name. In CSV, the issue makes the
  * whole header invalid; in JSON Lines, only that row.
- * @param position the header cell's number, from 1, which is shown if the name itself may be private text
+ * @param position the header cell's number, from 1, which is shown if the name itself might be private text
  */
 export function columnOf(
   written: string,
@@ -163,7 +163,7 @@ export interface ManifestValue extends NamedColumn {
 export interface ManifestRow {
   /** The line where the row starts, from 1. */
   readonly line: number;
-  /** The values by {@link NamedColumn.key}. */
+  /** The values, keyed by {@link NamedColumn.key}. */
   readonly values: ReadonlyMap<string, ManifestValue>;
   /** Issues with how the row is written. */
   readonly issues: readonly ManifestIssue[];

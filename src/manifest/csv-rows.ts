@@ -14,8 +14,9 @@ import {
 type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;
 
 /**
- * Reads the rows of CSV as spreadsheets save it, separated by comma, semicolon or tab according to the header. Skips
- * empty rows. Stops at a row with invalid quoting, because the start of the next row is then unknown.
+ * Reads the rows of CSV in the format that spreadsheets save. The header determines whether the separator is a comma, a
+ * semicolon or a tab. Skips empty rows. Stops at a row with invalid quoting, because the start of the next row is then
+ * unknown.
  * @param text CSV with lines that end in `\n`
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
@@ -37,8 +38,8 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Mani
 }
 
 /**
- * Yields csv-parse records. Uses its callback, because the output stream would drop the records before an error and
- * with them the error's line number.
+ * Yields csv-parse records. Uses the parser's callback, because the output stream would drop the records that precede
+ * an error, and the error's line number would be lost with them.
  */
 async function* parseCells(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
   let records: string[][] = [];
@@ -77,7 +78,7 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
   }
 }
 
-/** A first line such as `sep=;`, with which spreadsheets name the separator. */
+/** A first line such as `sep=;`, in which spreadsheets name the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\n/i;
 
 /** Determines the delimiter from a `sep=` line, or else from the unquoted part of the first non-empty line. */
@@ -149,7 +150,7 @@ function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: nu
   return { line, values, issues };
 }
 
-/** Converts a csv-parse error to one without text from the manifest. */
+/** Converts a csv-parse error to an error that contains no text from the manifest. */
 function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
   const row = `row at line ${line}`;
   if (code === 'CSV_QUOTE_NOT_CLOSED')

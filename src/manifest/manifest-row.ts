@@ -45,7 +45,7 @@ export class RowValues {
     });
   }
 
-  /** Returns short, trimmed text. Longer text is refused, because the value enters histories. */
+  /** Returns short, trimmed text. Longer text is refused, because the value is stored in histories. */
   text(key: string): string | undefined {
     const text = this.exactText(key)?.trim();
     if (text === undefined || text.length <= LONGEST_WORD) return text;

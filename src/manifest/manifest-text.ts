@@ -41,7 +41,7 @@ export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line
   if (rest !== '') yield { line, content: rest };
 }
 
-/** Appends text. Null if the result is too long for a row. */
+/** Appends text. Returns null if the result is too long for a row. */
 export function joined(rest: string | null, more: string): string | null {
   return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
 }
@@ -50,8 +50,9 @@ export function joined(rest: string | null, more: string): string | null {
 const HEAD = 4096;
 
 /**
- * Decodes a manifest as spreadsheets save it: UTF-8 with or without a byte order mark, or UTF-16 with one. Converts
- * every line ending to `\n`, even inside quotes, so the content does not depend on the program that saved the file.
+ * Decodes a manifest in the encodings that spreadsheets use: UTF-8 with or without a byte order mark, or UTF-16 with
+ * one. Converts every line ending to `\n`, even inside quotes, so the content does not depend on the program that saved
+ * the file.
  * @throws ManifestUnreadableError for bytes that are not text
  */
 export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -9,7 +9,7 @@ import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 /** The store for pages. A dry run passes a store that discards them. */
 export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;
 
-/** How many pages are written concurrently, because each write waits for the disk. */
+/** How many pages are written concurrently. One at a time would be slow, because each write waits for the disk. */
 const AT_ONCE = 8;
 /** A page is closed early after this many characters, so that long prompts do not make it too large for readers. */
 const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
@@ -104,7 +104,7 @@ export class IssueLog {
       if (this.#first.length < SHOWN_ISSUES) this.#first.push(issue);
       this.#file ??= this.#begin();
       const { stream, stored } = this.#file;
-      // A failing store stops reading, and `stored` rejects with its error.
+      // If the store fails, reading stops and `stored` rejects with its error.
       if (!stream.write(`${JSON.stringify(issue)}\n`)) await Promise.race([once(stream, 'drain'), stored]);
     }
   }

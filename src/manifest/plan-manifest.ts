@@ -24,7 +24,7 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly store: Pick<ArtifactStore, 'read' | 'has'>;
   /** Receives pages, index and issues. A dry run passes a store that discards them. */
   readonly sink: PlanSink;
-  /** Stores a file next to the manifest; undefined if it is unreadable or not media. @default no file is read */
+  /** Stores a file from the manifest's folder; undefined if it is unreadable or not media. @default no file is read */
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
   /** Whether there is a credential with this name. @default true for every name */
   readonly knowsAccount?: (name: string) => boolean;
@@ -32,7 +32,9 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly isElsewhere?: (account: string) => boolean;
   /** Returns the reason if an account's service cannot reach an artifact. @default every artifact is reachable */
   readonly unaddressable?: Unaddressable;
-  /** Whether purchases are recorded. If not, nothing is sent: a repeated batch would buy again. @default true */
+  /**
+   * Whether purchases are recorded. If not, nothing is sent: a repeated batch would buy its rows again. @default true
+   */
   readonly hasJournal?: boolean;
   /** Called for rows with a result that get no new attempt in this plan. @default unknown */
   readonly isBought?: IsBought;
@@ -55,9 +57,9 @@ const MOST_ELSEWHERE = 20;
 const SHOWN_KEYS = 20;
 
 /**
- * Reads a manifest of any size, validates every row against one version of the model configuration, joins it with
- * earlier results and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory does not
- * grow with prompts: at most 250 bytes per row, and as much again for an earlier result.
+ * Reads a manifest of any size, validates every row against one version of the model configuration, joins the rows with
+ * earlier results, and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory use does
+ * not depend on the length of the prompts: at most 250 bytes per row, and as much again for an earlier result.
  * @throws ModelsDownError, ArtifactError, and the abort reason of `signal`
  */
 export async function planManifest(options: PlanManifestOptions): Promise<CampaignPlan> {
@@ -191,7 +193,7 @@ class PlanWork {
     await this.#pages.add(row);
   }
 
-  /** Reports each account of other workers once. All other issues concern single rows. */
+  /** Reports each account that only other workers have, once per plan. All other issues concern single rows. */
   async #noteElsewhere(account: string, { line }: CampaignRow): Promise<void> {
     if (this.#elsewhere.has(account) || this.#elsewhere.size >= MOST_ELSEWHERE) return;
     this.#elsewhere.add(account);

@@ -11,15 +11,18 @@ const MOST_MODELS = 100;
 const OTHER_MODELS = '(other models)';
 const SHOWN = 5;
 
-/** Sums a plan's estimates by model. Rows with an already bought attempt are counted separately. */
+/** Sums a plan's estimates by model. Rows whose attempt is already bought are counted separately. */
 export class PlanTally {
   readonly #models = new Map<string, PlannedModel>();
-  /** Already bought attempts by currency. They do not count against a budget. */
+  /** Attempts that are already bought, by currency. They do not count against a budget. */
   readonly #started = new Map<string, { readonly rows: number; readonly estimate: number }>();
   #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
-  /** Also includes rows that a limit postpones. They are considered for refusals, but are not part of the sum. */
+  /**
+   * Models without a price, including those of rows that a limit postpones. Such rows can cause a refusal, but are not
+   * part of the sum.
+   */
   readonly #unpricedModels = new Set<string>();
   /** Other workers' accounts, whose prices are unknown here. */
   readonly #elsewhere = new Set<string>();

@@ -29,9 +29,12 @@ type ResumeRows =
   | { readonly kind: 'not_asked' }
   | ({
       readonly kind: 'taken';
-      /** This attempt may have been bought. It is not bought again unless the journal proves that it was not. */
+      /**
+       * Whether this attempt may have been bought. If so, it is not bought again unless the journal proves that it was
+       * never bought.
+       */
       readonly mayBeBought: boolean;
-      /** This attempt already has a task, so it costs nothing more. */
+      /** Whether this attempt already has a task, so that it costs nothing more. */
       readonly hasTask: boolean;
     } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
 
@@ -50,7 +53,7 @@ export type IsBought = (
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
 ) => Promise<boolean>;
 
-/** Whether this text was the first one bought under a row's key. For rows whose results do not show it. */
+/** Whether this text was the first one bought under a row's key. Used for rows whose results do not show this. */
 export type IsFirstText = (row: Identity) => Promise<boolean>;
 
 type Identity = Pick<CampaignRow, 'key' | 'content' | 'call' | 'account'>;
@@ -67,7 +70,8 @@ export async function resumeRows(
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
   const known = previous.content === undefined ? undefined : previous.content === content;
-  // The results might not show the bought text. If the row has returned to that text, it must not be bought again.
+  // The results might not show the bought text. If the row's text was changed back to that text, the row must not be
+  // bought again.
   const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
   const sameText = known === true || isFirst;
   const changed = previous.bought && !sameText;
@@ -122,8 +126,8 @@ function lastAttempt(
 }
 
 /**
- * Whether the row keeps its last attempt's creation key, so that nothing is bought twice. A rejection without reading
- * the journal does not show what was sent earlier under that key.
+ * Whether the row keeps its last attempt's creation key, so that nothing is bought twice. A rejection that occurred
+ * before the journal was read does not show what was sent earlier under that key.
  */
 function keepsAttempt(
   last: LedgerLine,
@@ -147,7 +151,7 @@ export interface PreviousRow {
   readonly bought: boolean;
   /** Whether the rejection is temporary, so the same call may be accepted later. */
   readonly temporary: boolean;
-  /** The content of the last line that is not `changed`; undefined without such a line. */
+  /** The content of the last line whose outcome is not `changed`; undefined if there is no such line. */
   readonly content: string | undefined;
   /** Whether that line's text was bought after another text. */
   readonly rebought: boolean;

@@ -89,7 +89,7 @@ function rowOf(line: number, content: string): ManifestRow {
   return { line, values, issues: [...issues, ...repeated(line, content)] };
 }
 
-/** Reports repeated names: `JSON.parse` keeps only the last value, although the other may be the intended one. */
+/** Reports repeated names: `JSON.parse` keeps only the last value, although another one might be intended. */
 function repeated(line: number, content: string): ManifestIssue[] {
   return [...repeatedNames(content)]
     .filter(([written = '']) => !isOwnColumn(written))

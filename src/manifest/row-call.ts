@@ -79,7 +79,7 @@ async function readOperation(
   return !mayOrder('video', values) && mayOrder(ofImages, values) ? ofImages : 'video';
 }
 
-/** Whether all of a row's columns fit this operation. They indicate the operation if the model is unknown. */
+/** Whether all of a row's columns fit this operation. If the model is unknown, the columns indicate the operation. */
 function mayOrder(operation: ManifestOperation, values: RowValues): boolean {
   return [...values.all()].every(({ column }) => column.operations.includes(operation));
 }
@@ -146,7 +146,7 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
 const BAD_JSON =
   'This looks like JSON but is invalid or repeats a name. Write text with brackets as a JSON string.';
 
-/** The deepest nesting of a field. Model options need less, and readers of deeper values could fail. */
+/** The deepest nesting of a field. Model options need less, and code that reads deeper values could fail. */
 const MOST_LEVELS = 32;
 
 function isDeeperThan(value: JsonValue, levels: number): boolean {

@@ -16,7 +16,7 @@ import { type WrittenSource } from './columns';
 export interface SourceLookup {
   /** Finds an artifact in the store by hash; undefined if it is missing. */
   artifact(sha256: string): Promise<ArtifactRef | undefined>;
-  /** Stores a file next to the manifest as an artifact, so that its content is part of the row's identity. */
+  /** Stores a file from the manifest's folder as an artifact, so that its content is part of the row's identity. */
   file(path: string): Promise<ArtifactRef | undefined>;
 }
 
@@ -48,7 +48,7 @@ const KEPT = 10_000;
 
 /**
  * Creates a lookup that resolves each source once. Detects an artifact's media type from its bytes.
- * @param file stores a file next to the manifest; undefined if it cannot be read
+ * @param file stores a file from the manifest's folder; undefined if it cannot be read
  */
 export function createSourceLookup(
   store: Pick<ArtifactStore, 'read' | 'has'>,
@@ -105,7 +105,7 @@ export class ModelsDownError extends Error {
 
 export type ModelKind = ModelEntry['kind'];
 
-/** The maximum number of models to cache. Each additional name reads the configuration again. */
+/** The maximum number of models to cache. For each additional name, the configuration is read again. */
 const MOST = 10_000;
 
 /** Caches each model's configuration, so that all rows of a manifest are validated against the same version. */

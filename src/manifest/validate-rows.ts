@@ -94,7 +94,7 @@ function readId(values: RowValues): string | undefined {
   return undefined;
 }
 
-/** Columns that are not named like their request fields. */
+/** Columns whose names differ from those of their request fields. */
 const COLUMN_OF: { readonly [field: string]: string } = {
   durationSeconds: 'duration',
   aspectRatio: 'aspect_ratio',

@@ -68,9 +68,9 @@ export type ServiceView =
 
 /** Where a task came from, according to this worker's journal. */
 export interface FoundVideoTask {
-  /** Facts for polling, from the journal or derived from the id and the worker's account. */
+  /** What polling needs to know, either from the journal or derived from the id and the worker's account. */
   readonly video: VideoTask;
-  /** The call that created it; null if the journal does not have the task. */
+  /** Creation key of the call that created it; null if the journal does not have the task. */
   readonly creationKey: string | null;
   /** The workflow that created it; null if the journal does not have the task. */
   readonly workflowId: string | null;
@@ -96,13 +96,13 @@ export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;
   /** Looks up a task id in the journal and, with `askService`, in the service. */
   [ACTIVITY.findVideoTask](input: FindVideoTaskInput): Promise<FoundVideoTask>;
-  /** Returns the worker's artifact store. */
+  /** Returns the id of the worker's artifact store. */
   [ACTIVITY.artifactStore](): Promise<ArtifactStoreFacts>;
   /** Reads the records of any number of tasks, with one GET each. */
   [ACTIVITY.pollVideos](input: PollVideosInput): Promise<PollVideosResult>;
-  /** Registers a video with its watcher, and stays open until the watcher completes it. */
+  /** Registers a video with its watcher. The activity stays open until the watcher completes it. */
   [ACTIVITY.watchVideo](input: WatchVideoInput): Promise<WatchAnswer>;
-  /** Completes the activities of videos whose watch has ended. */
+  /** Completes the `media.watchVideo` activities of videos whose watch has ended. */
   [ACTIVITY.tellVideos](input: TellVideosInput): Promise<void>;
   /** Makes one download attempt per finished video, and completes a video's activity as soon as its file is stored. */
   [ACTIVITY.deliverVideos](input: DeliverVideosInput): Promise<void>;

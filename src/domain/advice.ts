@@ -29,7 +29,7 @@ type Situation = readonly [step: Step, means: string, now: string];
 const SAME = 'Do not start it under another id.';
 const ADOPTS = 'it adopts earlier purchases and does not buy them again.';
 
-/** Situations for calls without an outcome, and for calls whose outcome is superseded by a later event. */
+/** Situations of calls that have no outcome yet, or whose outcome a later event has superseded. */
 export const SITUATIONS = {
   paused: [
     'unpause',
@@ -365,8 +365,8 @@ export interface AdviceValues {
 /**
  * Returns advice with values inserted. In commands, values are quoted for the shell, and an id that looks like an
  * option is placed after `--`.
- * @param word quotes a word for the current shell. @default inserts only values that need no quotes and leaves the
- * placeholder for all others
+ * @param word quotes a word for the current shell. @default inserts only values that need no quotes and keeps the
+ * placeholder for all other values
  */
 export function filled(text: string, values: AdviceValues, word: Word = plainWord): string {
   const put = (all: string, option: string, name: string, isCode: boolean): string => {

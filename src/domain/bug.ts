@@ -7,7 +7,10 @@
 
 /** Errors that JavaScript throws for faulty code. */
 const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError']);
-/** Maximum depth of causes to follow. No real error has this many; the limit is for an error that is its own cause. */
+/**
+ * Maximum depth of causes to follow. Real errors never have this many causes. The limit exists for an error that is its
+ * own cause.
+ */
 const DEPTH = 5;
 
 /**

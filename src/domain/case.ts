@@ -95,15 +95,15 @@ export interface CaseMoney {
 }
 
 /**
- * Returns the amount owed, or null if nothing is known about a send. A reservation ends with its wait. A call that may
- * have been sent is under review until an outcome settles it.
+ * Returns the amount owed, or null if nothing is known about a send. A reservation ends when the wait for its task
+ * ends. A call that may have been sent is under review until an outcome settles it.
  */
 export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', estimate };
-  // Another run of this id may owe money, so a call is not reported as free before it has an outcome.
+  // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create';
   return isUnsent ? null : { state: 'needs_review', estimate };
 }
@@ -122,8 +122,8 @@ export function decisionInForce({
 }
 
 /**
- * Returns the advice on what is safe to do, for every command. Following it never causes a second purchase, and it
- * never asks for a decision that has already been made.
+ * Returns the advice on what is safe to do, which all commands use. Following it never causes a second purchase, and
+ * the advice never asks for a decision that has already been made.
  * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {

@@ -1,8 +1,8 @@
 /**
  * Returns a clock that approximates the Temporal server's time during an activity attempt, in milliseconds since the
- * Unix epoch. It adds the locally elapsed time to the time when the server scheduled the attempt. It lags by however
- * long the attempt waited for this worker, but does not depend on this worker's clock. Use it for comparisons with
- * times that a workflow or the server has set.
+ * Unix epoch. It adds the locally elapsed time to the time when the server scheduled the attempt. The clock lags by
+ * however long the attempt waited for this worker, but does not depend on this worker's clock. Use it for comparisons
+ * with times that a workflow or the server has set.
  * @param info the activity's info
  * @param now a monotonic clock in milliseconds, such as `performance.now`
  */

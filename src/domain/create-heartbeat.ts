@@ -45,9 +45,9 @@ function namedIn(details: unknown, field: 'intent' | 'taskId', index: number | u
 }
 
 /**
- * Returns the reason the outcome of an announced send is unknown if this journal does not contain the send. Either the
- * journal was replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had
- * started to send.
+ * Returns the reason that an announced send has an unknown outcome, for a send that this journal does not contain.
+ * Either the journal was replaced or restored from an older copy, or the lost attempt's last heartbeat did not say
+ * whether the attempt had started to send.
  */
 export function causeOfUnseen(announced: string | null): 'worker_lost' | 'journal_changed' {
   return announced?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';

@@ -8,9 +8,9 @@ import {
 } from './paid-call';
 
 /**
- * The create-once state. Decisions use no timers or activities (architecture: Create, failure model: The log). They are
- * pure and synchronous, so tests can explore the whole state space. The state is plain data, so it survives
- * continue-as-new.
+ * State of a create that must not buy twice. Decisions use no timers or activities (architecture: Create, failure
+ * model: The log). They are pure and synchronous, so tests can explore the whole state space. The state is plain data,
+ * so it survives continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
@@ -26,12 +26,13 @@ export interface CreateOnceState {
   /** Time of the first counted send, which starts the resend window. */
   readonly firstSendAt: number | null;
   /**
-   * A person authorized resending an earlier send with an unknown outcome. Whatever happens next, that earlier send may
-   * have cost money.
+   * Set if a person authorized another send after one with an unknown outcome. Whatever happens next, the earlier send
+   * may have cost money.
    */
   readonly mayBeOwed?: true;
   /**
-   * Another run may have bought under this key. Only an answer that is based on the key's log can rule that out.
+   * Set if another run may have bought something under this key. Only an answer that is based on the key's log can rule
+   * that out.
    */
   readonly elsewhere?: true;
   /** A send with an unknown outcome, while it is being resent under its idempotency key. */
@@ -40,8 +41,8 @@ export interface CreateOnceState {
 
 /**
  * Maximum number of attempts per creation. Temporarily refused sends and failed connections count (failure model:
- * Refusals that are sent again). Standing refusals (credentials, quota) do not: a call that waits for one is sent at
- * most once per hold, until the start limit.
+ * Refusals that are sent again). Standing refusals (credentials, quota) do not: until the start limit, a call that
+ * waits for one to be lifted is sent at most once per hold.
  */
 export const MAX_SENDS = 5;
 /** All resends after proven refusals happen within this time of the first send. */
@@ -79,8 +80,8 @@ export interface StepContext {
    */
   readonly reconciled: boolean;
   /**
-   * No person is waiting for the result, as with a campaign row. After a standing refusal, the call waits until a
-   * person has fixed the cause.
+   * Set if no person is waiting for the result, as with a campaign row. After a standing refusal, the call waits until
+   * a person has fixed the cause.
    */
   readonly waitsForFix?: true;
 }
@@ -136,9 +137,9 @@ export function sentAgain({ unknown }: CreateOnceState): string | undefined {
 }
 
 /**
- * Adds to a refusal what earlier sends may owe. A refusal proves nothing about an earlier send that a person had
- * resent, or about an earlier send with an unknown outcome under the same key. Only a person's decision settles the
- * latter.
+ * Adds to a refusal the money that may be owed for earlier sends. A refusal proves nothing about an earlier send that a
+ * person had resent, or about an earlier send with an unknown outcome under the same key. Only a person's decision
+ * settles the latter.
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
@@ -180,7 +181,7 @@ export function cancelledStep(
   }
 }
 
-/** Causes that involve no connection attempt. The next worker may start immediately. */
+/** Causes that involve no connection attempt. The next worker can start immediately. */
 const FREE_CAUSES: ReadonlySet<string> = new Set([
   'fenced',
   'overtaken',
@@ -190,8 +191,8 @@ const FREE_CAUSES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends again under the same idempotency key if the service counts that as one purchase. If it does not, the service's
- * task records may show the outcome.
+ * Sends the request again under the same idempotency key if the service counts both as one purchase. If it does not,
+ * the service's task records might show the outcome.
  */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
   const answered =
@@ -228,7 +229,7 @@ function unsentUntil(
   const { now, random } = context;
   if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
   if (FREE_CAUSES.has(cause) && waits < 10) return now;
-  // Another worker may have what this one lacks, so the next attempt is sooner than after an outage.
+  // Another worker might have what this one lacks, so the next attempt is sooner than after an outage.
   return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
 }
 
@@ -257,7 +258,7 @@ function afterStandingRefusal(
   context: StepContext,
 ): CreateStep {
   const waits = state.waits + 1;
-  // A refusal from the journal contains the time of its next attempt, which may have passed.
+  // A refusal from the journal contains the time of its next attempt, which may already have passed.
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
@@ -296,7 +297,10 @@ function tryAfter(
   return { counted, until: Math.max(asked, now + backoff(counted.tries, MAX_DELAY_MS, random)) };
 }
 
-/** Drops the unknown send once a later send has an answer: its outcome is then known, or a person has decided. */
+/**
+ * Drops the send with the unknown outcome once a later send has an answer. By then, the outcome is known or a person
+ * has decided.
+ */
 function settledUnknown(
   { unknown, ...state }: CreateOnceState,
   { sendAttempt }: { readonly sendAttempt: number },

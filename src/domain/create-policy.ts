@@ -14,7 +14,7 @@ import { type ErrorKind } from './video-task';
 
 /**
  * The operator's guarantees about the service's replies to a paid call (architecture: Create, failure model: Refusals
- * that are sent again). Evaluated in the activity. Each field's first value is the default and the strictest.
+ * that are sent again). The activity evaluates them. Each field's first value is the default and the strictest.
  */
 export interface CreatePolicy {
   /**
@@ -39,8 +39,9 @@ export interface CreatePolicy {
 }
 
 /**
- * `header` alone sends the key. With `honoured`, the operator guarantees that, for `windowSeconds`, calls with the same
- * key are one purchase. A call with an unknown outcome is then resent under the same key, and the answer is adopted.
+ * With `header` alone, the key is sent. With `honoured`, the operator guarantees that, for `windowSeconds`, calls with
+ * the same key are one purchase. A call with an unknown outcome is then resent under the same key, and the answer is
+ * adopted.
  */
 export type IdempotencyPolicy =
   | 'off'
@@ -81,7 +82,10 @@ export const POLICY_VALUES = {
 
 /** Allowed names of an idempotency header. */
 export const KEY_HEADER = /^[A-Za-z0-9_-]{1,64}$/;
-/** In seconds. A create may be in flight for a minute, so a shorter window leaves no time to send again. */
+/**
+ * Limits of the key's window, in seconds. A create can be in flight for a minute, so a shorter window would leave no
+ * time to send it again.
+ */
 export const KEY_WINDOW = { least: 120, most: 31_536_000 } as const;
 
 const idempotencyCheck: Check<IdempotencyPolicy> = (value, field) => {
@@ -131,7 +135,7 @@ export type ReplyClass =
 export interface PaidReply {
   readonly status: number;
   readonly kind: ErrorKind;
-  /** Whether the reply had a Retry-After header. Only its presence matters here; its value may be unreadable. */
+  /** Whether the reply had a Retry-After header. Only its presence matters here; its value can be unreadable. */
   readonly hasRetryAfter: boolean;
   /** Whether a 2xx body could be read as the result of this call: a usable task id, or an image response. */
   readonly readable: boolean;

@@ -16,9 +16,9 @@ export function runKey(workflowId: string, runId: string, ordinal: number): stri
 }
 
 /**
- * Returns the key of an activity whose caller passed none, derived from its ids. Resetting its workflow buys again.
- * Without a workflow, the key is the caller's activity id, just as a workflow that a client starts uses its workflow
- * id.
+ * Returns the key of an activity whose caller passed no key. The key is derived from the activity's ids, so the call is
+ * bought again after a reset of its workflow. Without a workflow, the key is the activity id that the caller chose,
+ * just as a workflow that a client starts uses its workflow id.
  */
 export function activityKey(workflowId: string | null, runId: string | null, activityId: string): string {
   if (workflowId === null) return activityId;

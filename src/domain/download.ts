@@ -7,7 +7,7 @@ export interface DownloadVideoInput {
   readonly video: VideoTask;
   /** Set only if the caller wants the prompt in the sidecar (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first attempt, made by a delivery. It counts as an attempt, and the next one respects its Retry-After. */
+  /** A failed first attempt by a delivery. It counts as an attempt, and the next attempt respects its Retry-After. */
   readonly tried?: FailedTry;
 }
 
@@ -92,13 +92,13 @@ export type Downloaded = Extract<DownloadVideoResult, { outcome: 'downloaded' }>
 
 /** Limits of `media.downloadVideo` (architecture: Download). Times are in milliseconds. */
 export interface DownloadBounds {
-  /** Total number of attempts. The last one returns instead of throwing. */
+  /** Total number of attempts. The last attempt returns its problem instead of throwing it. */
   readonly maxTries: number;
   /** Time without a new byte after which the download is no longer retried. */
   readonly windowMs: number;
   /**
-   * Replaces `maxTries` while the download location is unavailable (5xx, 429, no connection) but the record says that
-   * the result exists. Waiting loses nothing, and a person could not do more than resume.
+   * Replaces `maxTries` as long as the download location is unavailable (5xx, 429, no connection) but the record says
+   * that the result exists. Waiting loses nothing, and a person could only resume the download.
    */
   readonly livingTries: number;
   readonly livingWindowMs: number;

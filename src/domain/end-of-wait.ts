@@ -69,7 +69,7 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 /**
  * Returns the verdict at `now` for a watch without a final record, or undefined while it continues. A poll sent at or
  * after the deadline is the last one, whether it returned a record or any error, including a failed connection. A poll
- * that was not sent, or that was answered too late for its tick, is a lost tick, and the next tick replaces it.
+ * that was not sent, or that was answered too late for its tick, counts as a lost tick, and the next tick replaces it.
  */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
@@ -126,7 +126,7 @@ type Completed = Extract<WatchVerdict, { kind: 'completed' }>;
 
 /**
  * Returns a completed video's outcome from its download result. The result is null if the execution is about to expire
- * or no worker could finish the download. The file may be intact, and a later `awaitVideo` can download it.
+ * or no worker could finish the download. The file might still be intact, and a later `awaitVideo` can download it.
  */
 export function outcomeOfDownload(
   { state, record }: { readonly state: WatchState; readonly record: PolledRecord },

@@ -1,8 +1,8 @@
 export interface MetricDefinition {
-  /** The last part is the unit, if there is one. */
+  /** The last part of the name is the unit, if the metric has one. */
   readonly name: `temporal_media_${string}`;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Each label has few values. A label is never a key, prompt, URL, task id or creation key. */
+  /** Each label has few values. A label's value is never a key, prompt, URL, task id or creation key. */
   readonly labels: readonly string[];
   readonly help: string;
   /** Suggested upper bounds of a histogram's buckets, for exporters that accept them. */

@@ -43,8 +43,7 @@ export interface JournalIdentity {
 
 /**
  * Records paid sends in append-only logs, one per creation key. Every append is create-if-absent, and durable once it
- * returns (assumptions A1, A2). Implementations throw if they cannot read or write, and the caller then fails closed
- * before it sends.
+ * returns (assumptions A1, A2). Implementations throw if they cannot read or write, and the caller then sends nothing.
  */
 export interface CreateJournal {
   /** The kind of store, for use in messages: `file`, `s3`, `postgres` or any other name. */
@@ -64,13 +63,13 @@ export interface CreateJournal {
   /** Whether any process has stored this mark. Never `false` once a `putMark` for it has returned in any process. */
   hasMark(mark: string): Promise<boolean>;
   /**
-   * Reads a key's current log. An entry is never missing once its `append` has returned. Throws if there is a gap,
-   * because part of the log was lost.
+   * Reads a key's current log. An entry is never missing once its `append` has returned. Throws if the log has a gap,
+   * because a gap means that entries were lost.
    */
   read(key: JournalKey): Promise<readonly LogEntry[]>;
   /**
-   * Writes entry `n` of a log, from 0. `lost`: the entry already exists and is kept. Throws if the log's earlier
-   * entries were pruned after it was read, except for an answer, which is always stored.
+   * Writes entry `n` of a log, counted from 0. Returns `lost` if the entry already exists, and keeps the existing one.
+   * Throws if the log's earlier entries were pruned after the log was read. An answer is stored even then.
    */
   append(key: JournalKey, n: number, entry: LogEntry): Promise<'won' | 'lost'>;
   /**
@@ -91,7 +90,7 @@ export interface CreateJournal {
    * touches them.
    */
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
-  /** Appends entry `n` of a campaign log. `lost`: the entry already exists and is kept. */
+  /** Appends entry `n` of a campaign log. Returns `lost` if the entry already exists, and keeps the existing one. */
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
   /** Rejects if nothing can be recorded right now, so that a send can be refused before it costs money. */
   checkWritable(): Promise<void>;

@@ -10,8 +10,8 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 
 const NAME = '__proto__';
 /**
- * Matches text that may contain the name, written out or with escapes. Hardly any text does, and calling a reviver for
- * every value is slow.
+ * Matches text that might contain the name `__proto__`, written out or with escapes. Only such text needs a reviver,
+ * which is slow because it is called for every value.
  */
 const MAY_NAME_IT = /__proto__|\\u/;
 

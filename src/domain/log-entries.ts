@@ -13,7 +13,7 @@ import { type PaidRequest } from './request';
 import { CREATE_TIMEOUTS } from './timeouts';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 
-/** Identifies a creation, and its log. Equal keys in different namespaces are distinct. */
+/** Identifies a creation and its log. The same key in two namespaces identifies two creations. */
 export interface JournalKey {
   /** Temporal namespace where the workflow runs. */
   readonly namespace: string;
@@ -27,7 +27,7 @@ interface Written {
   readonly at: string;
 }
 
-/** The sending activity, and the workflows that may use its call's key again. */
+/** The sending activity, and the workflows that might use the key of its call again. */
 interface OfSender {
   /** Temporal namespace where the activity runs. */
   readonly namespace: string;
@@ -74,7 +74,7 @@ export interface IntentEntry extends SentRequest {
   readonly idempotencyKey: string;
   /** Set if the operator guarantees that the service honors that key. */
   readonly idempotency?: HonouredKey;
-  /** The sender has certainly finished by this time (ISO 8601). It is the request's time limit plus a margin. */
+  /** The request's time limit plus a margin, ISO 8601. By this time, the sender has certainly finished. */
   readonly sendWindowEnd: string;
 }
 
@@ -106,8 +106,8 @@ export interface AnswerEntry extends Written {
 }
 
 /**
- * Proof that none of this sender's attempts has sent anything or ever will. Its workflow may rely on another sender's
- * purchase.
+ * Proof that none of this sender's attempts has sent anything or ever will. The sender's workflow can then rely on
+ * another sender's purchase.
  */
 export interface FenceEntry extends Written, OfSender {
   readonly kind: 'fence';
@@ -239,7 +239,7 @@ interface HonouredKey {
 }
 
 /**
- * Returns the idempotency record for an intent. The window counts from the intent, which is never later than the first
+ * Returns the idempotency record for an intent. The window starts at the intent, which is never later than the first
  * request that the service received. The last send must start early enough to finish its entire HTTP budget within the
  * window.
  */

@@ -1,8 +1,8 @@
 import { ENDED_VIDEO_METRICS, type MetricDefinition } from './ended-video-metrics';
 
 /**
- * All metrics that this package emits. The `model` label is a configured model, or one for which the service has accepted a
- * call. For any other model, it is `other`.
+ * All metrics that this package emits. The `model` label is a configured model, or one for which the service has
+ * accepted a call. For any other model, it is `other`.
  */
 export const METRICS = {
   calls: {
@@ -168,7 +168,7 @@ export interface Metrics {
   record<Key extends MetricKey>(key: Key, value: number, labels: MetricLabels<Key>): void;
 }
 
-/** For activities that run without a worker of this package. */
+/** For activities that run without one of this package's workers. */
 export const NO_METRICS: Metrics = { record: () => undefined };
 
 /** Wraps metrics so that their failures have no effect: a paid call must not fail because of a metric. */

@@ -23,7 +23,7 @@ export interface ReferenceMapping {
   readonly shape: 'array' | 'string';
   /**
    * `url` sends a URL; for a file, the artifact store signs one. For `data_url` and `base64`, the worker reads the file
-   * and sends its bytes inline. `file` sends them as a form part.
+   * and sends its bytes inline. `file` sends the bytes as a form part.
    */
   readonly form: 'url' | 'data_url' | 'base64' | 'file';
   /** Maximum number of references in this field; absent if no limit is configured. */

@@ -9,7 +9,7 @@ interface PricedSpec {
   readonly resolution?: string | undefined;
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
-  /** Number of image results. Multiplies the price; polls never do. */
+  /** Number of image results. The price is multiplied by this number. Polls never change the price. */
   readonly n?: number | undefined;
 }
 

@@ -133,8 +133,8 @@ export function activityQueues(taskQueue: string): {
 }
 
 /**
- * Name of the error for workflow code that cannot be bundled with this package's. Only the name crosses the sandbox
- * boundary.
+ * Name of the error for workflow code that cannot be bundled with this package's workflows. Only the name crosses the
+ * sandbox boundary.
  */
 export const NOT_JOINED = 'WorkflowsNotJoined';
 
@@ -164,12 +164,12 @@ export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 /** Failure type for a workflow, activity or Update with invalid input. Its message names the field. */
 export const INVALID_INPUT = 'InvalidInput';
 
-/** Failure type for an activity that its retry policy retries. Its details contain the error class. */
+/** Failure type for an activity attempt that the retry policy repeats. Its details contain the error class. */
 export const RETRY_LATER = 'MediaRetryLater';
 
 /**
- * Cause of a `not_sent` answer: the journal has an outcome, and only the create itself can check whether it belongs to
- * this request.
+ * Cause of a `not_sent` answer: the journal has an outcome, and only the create itself can check whether that outcome
+ * belongs to this request.
  */
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
@@ -235,10 +235,10 @@ export type ServedPart = (typeof SERVED_PARTS)[number];
 /** Kinds of activities that have their own task queue. */
 export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
-/** Workflows and activities served, derived from a worker's parts. */
+/** The workflows and activities that a worker serves, derived from its parts. */
 export interface Served {
   readonly workflows: boolean;
-  /** Activities on the base queue itself. */
+  /** Whether the worker serves the activities on the base queue itself. */
   readonly ownActivities: boolean;
   /** Activity queues. Their activities need the API key and both stores; workflows need none of these. */
   readonly kinds: readonly ActivityQueueKind[];

@@ -12,7 +12,7 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
     .map(({ name }) => name);
 }
 
-/** Invisible characters: format characters, variation selectors, and spaces, many of which look the same. */
+/** Characters that are invisible or look alike: format characters, variation selectors and spaces. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
 
 /**

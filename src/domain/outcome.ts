@@ -48,7 +48,8 @@ export interface LastPollError {
 /** A snapshot of a wait. */
 export interface WatchFacts {
   /**
-   * The last status that the service reported: the create reply's until a poll returns a record. Null if it sent none.
+   * The last status that the service reported. Until a poll returns a record, this is the status in the create reply.
+   * Null if the service sent no status.
    */
   readonly lastStatus: string | null;
   /** Set only if the service sent a number. */
@@ -117,8 +118,8 @@ export interface ContentUnavailable extends WithVideo {
 }
 
 /**
- * The service repeatedly reported that the id does not exist. Check the id and the path. Never create again because of
- * this.
+ * The service repeatedly reported that the id does not exist. Check the id and the path. Never create the video again
+ * because of this outcome.
  */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
@@ -295,7 +296,7 @@ function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   return `${start} ${sent}. Money may be owed. Check the service's task records against the evidence.${slow}`;
 }
 
-/** Returns the message for a call that ran into its time limit, with advice for later calls to a slow model. */
+/** Returns the message for a call that exceeded its time limit, with advice for later calls to a slow model. */
 function noAnswerInTime({ referenceMode }: CreateEvidence): string {
   const unlessGiven = requestBudgetMs(referenceMode === null ? 'image' : 'video', undefined) / 1000;
   return `The service did not answer within the time limit (requestSeconds in the model's MEDIA_MODELS entry, ${unlessGiven} by default). If the model is slower than that, raise requestSeconds for later calls.`;

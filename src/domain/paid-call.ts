@@ -14,9 +14,9 @@ import {
 import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
-/** The calling workflow's ancestors. Resetting an ancestor uses the same key again. */
+/** The calling workflow's ancestors. After a reset of an ancestor, the same key is used again. */
 export interface Ancestry {
-  /** Workflow ids of its parent and root, in the same namespace. @default none */
+  /** Workflow ids of the calling workflow's parent and root, in the same namespace. @default none */
   readonly ancestors?: readonly string[];
 }
 
@@ -51,10 +51,11 @@ interface PaidInput extends Ancestry, NamedSender {
 
 export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
-  /** Returns the recorded answer and sends nothing. Used by a canceled caller. */
+  /** If true, returns the recorded answer and sends nothing. Used by a canceled caller. */
   readonly recordedOnly?: true;
   /**
-   * The `sendId` of a send with an unknown outcome that an earlier answer allowed to repeat under its idempotency key.
+   * The `sendId` of a send with an unknown outcome that an earlier answer allowed to be repeated under its idempotency
+   * key.
    */
   readonly sameKey?: string;
 }
@@ -67,11 +68,14 @@ export interface ReconcileCreateInput extends Ancestry {
   readonly creationKey: string;
   readonly account?: string;
   /**
-   * The request's fingerprint, set if the create compared requests and recognized its own. Null if it could not be
-   * computed.
+   * The request's fingerprint. Set if the create compared the requests and recognized its own. Null if the fingerprint
+   * could not be computed.
    */
   readonly fingerprint?: string | null;
-  /** Identifies the activity that returned no answer. Only the journal that it used can prove that it sent nothing. */
+  /**
+   * Identifies the activity that returned no answer. Only the journal that the activity used can prove that nothing was
+   * sent.
+   */
   readonly trace: SenderTrace;
   /** A send's answer that could not be written to the journal. The reconciliation records it. */
   readonly unrecorded?: UnrecordedAnswer;
@@ -84,13 +88,13 @@ export interface ReconcileCreateInput extends Ancestry {
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /**
-   * The caller waits with its own timers, so a call that has to wait returns {@link WaitingImage}. @default the
-   * activity's retry policy does the waiting
+   * Set if the caller waits with its own timers. A call that has to wait then returns {@link WaitingImage}.
+   * @default the activity's retry policy does the waiting
    */
   readonly waits?: true;
   /**
-   * Returns the recorded answer and sends nothing. The value is the ISO 8601 time when the call was scheduled. Whether
-   * a worker received the call is unknown.
+   * If set, returns the recorded answer and sends nothing. The value is the time when the call was scheduled, ISO 8601.
+   * It is unknown whether a worker received the call.
    */
   readonly recordedSince?: string;
 }
@@ -161,7 +165,7 @@ export interface CreateEvidence {
   readonly referenceMode: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string | null;
-  /** The task that the sender's last heartbeat named, if no worker could record it in time. Adopt it. */
+  /** The task that the sender's last heartbeat named, if no worker could record it in time. Adopt this task. */
   readonly taskId?: string;
 }
 
@@ -262,7 +266,7 @@ export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
    * service honors the key.
    */
   readonly sameKeyUntil?: string;
-  /** The request was sent more than once under one key. */
+  /** Set if the request was sent more than once under one key. */
   readonly resent?: true;
   /** The worker can query the service's task records, so `media.reconcileCreate` may still settle the outcome. */
   readonly inspectable?: true;
@@ -313,7 +317,7 @@ export interface ResultsLost extends PaidAnswer {
   readonly message: string;
   /**
    * Links to the lost results, encrypted with the journal's key. Starting the same id again fetches the results without
-   * sending anything. Absent if the links cannot help. They never leave the journal.
+   * sending anything. Absent if the links cannot help. The links never leave the journal.
    */
   readonly sealedLinks?: string;
 }

@@ -177,8 +177,9 @@ function isOther({ sends }: KeyState, at: number | null, { fingerprint }: LogCal
 }
 
 /**
- * Returns the index of a send that may be this caller's own and that may have been accepted, or -1. A conflict would
- * hide it, for example if a restored journal has lost the intent: the caller would then buy again under another key.
+ * Returns the index of a send that may be this caller's own and that may have been accepted, or -1. Reporting a
+ * conflict would hide this send, for example if a restored journal has lost the intent: the caller would then buy again
+ * under another key.
  */
 function ownSend({ sends }: KeyState, { fingerprint }: LogCaller): number {
   return sends.findIndex(
@@ -193,8 +194,8 @@ const isSameRequest = (one: string | null, other: string | null): boolean =>
   one === null || other === null || one === other;
 
 /**
- * Returns the last send if its request still owns the key. A decision, or a pause that the service requested, applies
- * only to its own request and does not free the key for another one.
+ * Returns the index of the last send if the key still belongs to its request. A decision, or a pause that the service
+ * requested, applies only to its own request and does not free the key for another one.
  */
 function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
   const last = sends.at(-1);
@@ -232,7 +233,7 @@ export function answeringSend({ sends, bought }: KeyState, own: number): number 
   return isSameRequest(theirs, ours) ? bought : own;
 }
 
-/** Whether the service asked not to be called until a time that is still in the future. */
+/** Whether the service asked for no calls until a time that has not passed yet. */
 function isPaused(answer: Entry<'answer'>, now: number): boolean {
   const current: RecordedAnswer = notOfTheFuture(answer, now).answer;
   const notBefore =

@@ -18,7 +18,7 @@ export interface PollVideosInput {
   readonly account: string;
   /** Soft time budget in milliseconds. Tasks without an answer by then are `late`. */
   readonly budgetMs: number;
-  /** Shortest time between two polls of one task, in milliseconds, which the worker enforces. */
+  /** Shortest time between two polls of one task, in milliseconds. The worker enforces it. */
   readonly minIntervalMs: number;
   /** If absent, all GETs are sent as soon as possible. */
   readonly spread?: PollSpread;

@@ -6,12 +6,13 @@ import { onNoAnswer, onPollError, onRecord, onUnchanged, type Watch, type WatchS
 /** How a group chooses its intervals. */
 export interface PollPace {
   /**
-   * Margin at each end of the band, as a fraction of the band below 0.5. A larger margin makes intervals steadier.
+   * Margin at each end of the band, as a fraction of the band (less than 0.5). A larger margin makes intervals
+   * steadier.
    */
   readonly bandMargin: number;
   /**
-   * Whether a late tick shortens the next interval by its delay, down to the band's shortest interval. If not, every
-   * timer delay lengthens the gap between two polls. If set, the GETs of a tick with many tasks are also spread over
+   * Whether a late tick shortens the next interval by its delay, down to the band's shortest interval. If false, every
+   * timer delay lengthens the gap between two polls. If true, the GETs of a tick with many tasks are also spread over
    * its first half, so that each task keeps its own schedule.
    */
   readonly keepsPace: boolean;
@@ -52,8 +53,8 @@ export interface LastTick {
 export const NO_TICK: LastTick = { lastTickAt: 0, intervalMs: 0 };
 
 /**
- * Cadence of one group, from tick start to tick start. Makes pure decisions based on its tasks' states. Tests drive it
- * in virtual time, and the PollLoop drives it in workflows.
+ * Controls how often one group is polled, from the start of one tick to the start of the next. Its decisions are pure
+ * and depend only on its tasks' states. Tests drive it in virtual time, and the PollLoop drives it in workflows.
  */
 export class PollGroup {
   readonly minIntervalMs: number;

@@ -42,7 +42,7 @@ export type MediaSource =
 
 /** A reference for a video (contract 2.1). The model's configuration determines the wire field and its format. */
 export interface VideoReference {
-  /** Determines the wire field, together with the model's configuration. */
+  /** Kind of media. Together with the model's configuration, it determines the wire field. */
   readonly kind: ReferenceKind;
   /** Where the file comes from. */
   readonly source: MediaSource;
@@ -150,7 +150,8 @@ export type PaidRequest =
   | { readonly operation: 'edit_image'; readonly request: ImageEditRequest };
 
 /**
- * Checks a request in workflow code. The activity checks its contents, so that changed rules do not change a replay.
+ * Checks a request's shape in workflow code. The activity checks its contents, so that changed rules do not change a
+ * replay.
  */
 export const requestCheck: Check<VideoRequest & ImageEditRequest> = must('an object', isObject);
 

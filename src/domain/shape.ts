@@ -124,7 +124,10 @@ export function objectOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => shapeIssue(value, shape, field);
 }
 
-/** Checks all or part of a message from this package. The sender may be newer, so unknown fields are allowed. */
+/**
+ * Checks all or part of a message from this package. The sender might run a newer version, so unknown fields are
+ * allowed.
+ */
 export function messageOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? fieldsIssue(value, shape, field) : wrong(field, 'an object'));
 }

@@ -54,7 +54,7 @@ export interface ResolveUnconfirmedInput {
   readonly taskQueue?: string;
 }
 
-/** Does not check the decision itself; {@link decisionIssue} does. */
+/** The input's shape. {@link decisionIssue} checks the decision itself. */
 export const RESOLVE_UNCONFIRMED_SHAPE = {
   creationKey: creationKeyCheck,
   sendId: true,
@@ -69,8 +69,8 @@ type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
 
 /**
  * Arguments of the Updates that a person uses to settle the create of a running `generateVideo` workflow. `sendId` is
- * in the evidence that the `video_state` query returns. After a reset, the server reapplies Updates, but their send has
- * already been decided, so they authorize nothing more.
+ * in the evidence that the `video_state` query returns. After a reset, the server reapplies the Updates. The send has
+ * already been decided by then, so they authorize nothing more.
  */
 export interface VideoUpdates {
   /** The create was accepted as this task, and the workflow waits for it. */
@@ -81,7 +81,7 @@ export interface VideoUpdates {
   readonly resubmit: Decision;
 }
 
-/** A `sendId` that matches no send. The result then reports what happened to the call. */
+/** A `sendId` that matches no send. With this value, the result only reports what happened to the call. */
 export const NO_SEND = 'none';
 
 /** Input of `media.resolveUnconfirmed`. */
@@ -199,7 +199,7 @@ export interface UnconfirmedEntry {
   readonly sendAttempt: number;
   /** The kind of call. An image call has no task to adopt. */
   readonly operation: PaidRequest['operation'];
-  /** `in_flight`: its sender may still be alive. */
+  /** `in_flight`: its sender may still be running. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
   /** Facts for searching the service's records. */
   readonly evidence: CreateEvidence;

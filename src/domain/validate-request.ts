@@ -271,7 +271,7 @@ function textsIn(value: unknown): string[] {
   return texts;
 }
 
-/** A JPEG in Base64 without a data: prefix starts with a slash. */
+/** Matches a JPEG in Base64 without a data: prefix, which starts with a slash but is not a path. */
 const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,252}={0,2}\s*$/;
 
 /** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */

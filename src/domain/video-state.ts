@@ -11,7 +11,7 @@ export interface CallWait {
   readonly why: string;
   /** When it is next attempted: milliseconds since the Unix epoch, in workflow time. */
   readonly until: number;
-  /** The rejection reason to use at its start limit if a person has to fix something, or null. */
+  /** The rejection reason to use when the start limit is reached, if a person has to fix something; otherwise null. */
   readonly reason: RejectReason | null;
   /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
@@ -77,7 +77,7 @@ export interface VideoState {
   readonly outcome: string | null;
 }
 
-/** Status values that are safe to show. The service may send anything. */
+/** Status values that are safe to show. The service can send any text. */
 const WORD = /^[a-z][a-z _-]{0,31}$/;
 
 const TITLES: { readonly [phase in VideoState['phase']]: string } = {
@@ -144,7 +144,8 @@ const MAX_TEXT = 128;
 
 /**
  * Formats untrusted text as Markdown code, so that it cannot become a link, a heading or a new line. Never throws, even
- * for an untyped value that is not a string, because an exception in a panel would block a workflow that has paid.
+ * for an untyped value that is not a string, because an exception in a panel would block a workflow that has already
+ * bought something.
  */
 export function inCode(text: string): string {
   const line = String(text).replace(/[`\s]+/g, ' ');

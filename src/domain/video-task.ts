@@ -30,8 +30,8 @@ export const taskIdCheck: Check<string> = must(
 );
 
 /**
- * How often a model family is polled (contract 8): every 3-5 s for most, about every 10 s for a third family, and every
- * 10-15 s for the slow one.
+ * How often a model family is polled (contract 8): every 3-5 s for most families, about every 10 s for another, and
+ * every 10-15 s for the slow one.
  */
 export interface PollingProfile {
   /** Shortest time between two polls of one task, jitter included, in seconds. */
@@ -63,7 +63,7 @@ const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
 /** Who polls a video: its own workflow, or a watcher that polls many. */
 export type PollingMode = 'own' | 'shared';
 
-/** The general family of contract section 8: 4 s, with one second of jitter in either direction. */
+/** Profile for the general family in contract section 8: 4 s, with one second of jitter in either direction. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 
 /** Returns a band's key. Tasks with the same account and band share a timer and an activity (architecture: Wait). */

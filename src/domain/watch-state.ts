@@ -159,7 +159,10 @@ export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt
   };
 }
 
-/** Returns the missed ticks after an answer. A GET sent before the deadline does not show the state at the deadline. */
+/**
+ * Returns the number of missed ticks after an answer. A GET sent before the deadline does not show the state at the
+ * deadline.
+ */
 function missedBefore(state: WatchState, askedAt: number, tickAt: number): number {
   return askedAt >= state.deadlineAt ? state.missedAtDeadline : missedTicks(state, tickAt);
 }

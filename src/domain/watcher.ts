@@ -27,8 +27,8 @@ export interface Waiter {
   readonly runId: string;
   readonly activityId: string;
   /**
-   * Set if the watcher may fetch the file: the video uses the download queue that belongs to the poll queue, and has no
-   * special requirements for the file.
+   * Set if the watcher is allowed to fetch the file: the video uses the download queue that belongs to the poll queue,
+   * and has no special requirements for the file.
    */
   readonly takesFile?: true;
 }
@@ -111,8 +111,8 @@ export interface WatchVideoInput {
 
 /**
  * Number of watchers per account and band. A video first tries one of the `FEW` and, if that watcher is full, one of
- * the `MANY`. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers while
- * they suffice.
+ * the `MANY`. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers as
+ * long as they suffice.
  */
 const FEW = 2;
 const MANY = 16;
@@ -128,7 +128,7 @@ export const joinedWatchCheck: Check<JoinedWatch> = messageOf({
   state: watchStateCheck,
 });
 
-/** Only this package's activity starts watchers, but any client can start any workflow. */
+/** Shape of a watcher's input. Only this package's activity starts watchers, but any client can start any workflow. */
 export const WATCH_VIDEOS_SHAPE = {
   pollQueue: taskQueueCheck,
   slow: optional(messageOf<SlowPolling>({ afterMs: durationMs, intervalMs: durationMs })),
@@ -143,8 +143,8 @@ interface WatchPlace {
 }
 
 /**
- * Returns a video's possible watchers, in the order it tries them. They are the same for every run and attempt, so no
- * two watchers poll the same task.
+ * Returns a video's possible watchers, in the order in which the video tries them. They are the same for every run and
+ * attempt, so no two watchers poll the same task.
  */
 export function watchersOf(
   { taskId, account, polling }: Pick<VideoTask, 'taskId' | 'account' | 'polling'>,

@@ -48,7 +48,7 @@ export interface WaitOptions {
   /**
    * Who polls: this workflow, or a watcher that polls many of the account's videos (docs/scale.md).
    * @default the worker's setting (MEDIA_POLLING). Without one, 'own' for a video that this workflow creates, and
-   * 'shared' for a video that it only awaits, because several workflows may wait for the same task, and their polls
+   * 'shared' for a video that it only awaits, because several workflows might wait for the same task, and their polls
    * must not add up
    */
   readonly polling?: PollingMode;
@@ -111,7 +111,7 @@ export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
   | CarriedWait;
 
-/** A wait for a task, and the create that it began with. */
+/** A wait for a task, together with the create that preceded it. */
 export interface CarriedWait extends WaitOrigin {
   readonly v: 1;
   readonly phase: 'watching';

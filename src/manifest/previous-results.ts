@@ -151,7 +151,7 @@ export interface PreviousRow {
   readonly bought: boolean;
   /** Whether the rejection is temporary, so the same call may be accepted later. */
   readonly temporary: boolean;
-  /** The content of the last line whose outcome is not `changed`; undefined if there is no such line. */
+  /** The content of the last line whose outcome is not `changed`; undefined if no such line exists. */
   readonly content: string | undefined;
   /** Whether that line's text was bought after another text. */
   readonly rebought: boolean;

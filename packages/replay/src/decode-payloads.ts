@@ -33,9 +33,9 @@ const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 export interface DecodeOptions {
   /** Configured codecs, in encoding order. */
   readonly codecs: readonly PayloadCodec[];
-  /** The workflow's namespace. A codec may depend on it. */
+  /** The workflow's namespace. A codec can depend on it. */
   readonly namespace: string;
-  /** Whether the workflow code may have a converter for encodings that the SDK does not know. */
+  /** Whether the workflow code might have a converter for encodings that the SDK does not know. */
   readonly ownConverter: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface ExecutionIds {
 
 /** An entry in the server's list of executions. */
 export interface ListedExecution extends ExecutionIds {
-  /** Run id of the root execution, which may be an ancestor. All runs of a chain share it. */
+  /** Run id of the root execution, which can be an ancestor. All runs in a chain share it. */
   readonly rootRunId: string;
 }
 
@@ -44,15 +44,15 @@ export async function* listExecutions(client: Client, query: string): AsyncGener
         };
 }
 
-/** Query for a namespace's open workflows. */
+/** Matches every open workflow in a namespace. */
 export const ALL_OPEN = "ExecutionStatus = 'Running'";
 
 /** gRPC's `NOT_FOUND`. */
 const NOT_FOUND = 5;
 
 /**
- * Fetches a run's history, the earlier runs that it continues or was reset from, and the runs that continue it, if the
- * server still has them.
+ * Fetches a run's history. Also fetches the earlier runs that it continues or was reset from, and the later runs that
+ * continue it, if the server still has them.
  * @param runId a run in the chain. @default the latest
  * @throws HistoryError `not_found`
  */
@@ -196,7 +196,7 @@ export async function withChildren(
   return children.length === 0 ? target : { ...target, children };
 }
 
-/** Ignores an execution that retention or a person has deleted. */
+/** Ignores the error if the execution was deleted, by retention or by a person. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof HistoryError) || error.code !== 'not_found') throw error;
   return undefined;

@@ -37,8 +37,8 @@ interface Converter {
 let loaded: Converter | undefined;
 
 /**
- * The SDK's own historyFromJSON fails with "type must be a Type" if npm installs separate copies of protobufjs for
- * @temporalio/common and @temporalio/proto: the converter must come from the copy that created the types.
+ * Returns the converter from the copy of protobufjs that created the types. The SDK's own historyFromJSON fails with
+ * "type must be a Type" if npm installs separate copies of protobufjs for @temporalio/common and @temporalio/proto.
  */
 function converter(): Converter {
   if (loaded !== undefined) return loaded;
@@ -54,7 +54,7 @@ function converter(): Converter {
   return loaded;
 }
 
-/** Fields whose values older exports write without the enum prefix, such as `WorkflowExecutionStarted`. */
+/** Enum fields whose values have no prefix in older exports, such as `WorkflowExecutionStarted`. */
 const ENUMS: { readonly [field: string]: string } = {
   eventType: 'EVENT_TYPE',
   kind: 'TASK_QUEUE_KIND',
@@ -83,7 +83,10 @@ function normalised(value: unknown, field: string, times: boolean): unknown {
   return copy;
 }
 
-/** Never matches a user's string, because users' strings are in base64 payloads or in fields with other names. */
+/**
+ * Names of fields that can contain a time or a duration. Never matches a user's string, because users' strings are in
+ * base64 payloads or in fields with other names.
+ */
 const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;

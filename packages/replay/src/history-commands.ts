@@ -100,7 +100,7 @@ export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   };
 }
 
-/** Returns an event type's name, such as `ActivityTaskScheduled`. Readers cannot use the type's number. */
+/** Returns an event type's name, such as `ActivityTaskScheduled`. The type's number would mean nothing to a reader. */
 export function typeNameOf(event: HistoryEvent): string {
   const name = Object.entries(event).find(
     ([field, value]) => field.endsWith('EventAttributes') && value != null,
@@ -111,8 +111,8 @@ export function typeNameOf(event: HistoryEvent): string {
 }
 
 /**
- * Returns the commands of one workflow task that produce an event, in order. A command that is scheduled and canceled
- * in the same task produces none.
+ * Returns those commands of a workflow task that lead to an event, in order. A command that is scheduled and canceled
+ * in the same task does not lead to one.
  */
 export function lastingCommands(commands: readonly RecordedCommand[]): readonly RecordedCommand[] {
   const undone = new Set<RecordedCommand>();

@@ -14,13 +14,13 @@ export interface UnloadedTarget {
   readonly error: HistoryError;
 }
 
-/** Whether a file name is that of a history. The golden-history manifest is not a history. */
+/** Whether a file with this name is a history. The golden-history manifest is not a history. */
 export const isHistoryFile = (name: string): boolean =>
   /\.(json|bin|pb|binpb)$/.test(name) && !name.startsWith('.') && name !== 'manifest.json';
 
 /**
- * Yields a folder's histories chain by chain, so that only one chain is in memory at a time. A file that is not a
- * history yields the reason.
+ * Yields a folder's histories chain by chain, so that only one chain is in memory at a time. For a file that is not a
+ * history, yields the reason.
  * @throws HistoryError `not_found` for a folder that cannot be read or has no history files
  */
 export async function* readHistoryFolder(folder: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
@@ -100,7 +100,7 @@ async function headOf(path: string, name: string): Promise<Head> {
       const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
       return { runId: runId || undefined, before: started?.continuedExecutionRunId || undefined };
     } catch (_error) {
-      // Reading the whole file reports what is wrong with it.
+      // The error will be reported when the whole file is read.
       return { runId: undefined, before: undefined };
     }
   }

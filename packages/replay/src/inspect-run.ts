@@ -50,12 +50,12 @@ function install(stop: Stop): void {
   };
   sandbox.__TEMPORAL__ = {
     ...rest,
-    // Added as the innermost interceptor, so that the next call is the workflow's.
+    // Added as the innermost interceptor, so that the next call is the workflow function.
     importInterceptors: () => [...importInterceptors(), { interceptors }],
     api: {
       ...api,
       activate(activation, batch) {
-        // Step into the next call: the workflow resumes where it waits.
+        // Step into the next call: the workflow resumes where it was waiting.
         if (stop.at === 'read' && activation.historyLength === stop.task) debugger;
         return api.activate(activation, batch);
       },
@@ -64,9 +64,9 @@ function install(stop: Stop): void {
 }
 
 /**
- * Replays a run in this thread under a debugger. For an event, the debugger stops where the code issues the commands of
- * the event's workflow task, or before the first workflow task that reads the event. Without an event, it stops at the
- * start of the workflow. Returns the SDK's error if the run does not replay.
+ * Replays a run in this thread under a debugger. Given an event, the debugger stops where the code issues the commands
+ * of the event's workflow task, or before the first workflow task that reads the event. Without an event, it stops at
+ * the start of the workflow. Returns the SDK's error if the run does not replay.
  */
 export async function inspectRun(
   bundle: WorkflowBundle,

@@ -8,7 +8,7 @@ export type HistoryErrorCode =
   | 'too_large'
   /** Events or bytes are missing. */
   | 'truncated'
-  /** Not a history, or one whose payloads were replaced by decoded values. */
+  /** Not a history, or a history whose payloads were replaced by decoded values. */
   | 'not_a_history'
   /** A payload's codec is not configured here, or it rejects the payload. */
   | 'encrypted';
@@ -32,15 +32,15 @@ export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | und
   return resetOf(history)?.baseRunId || started?.continuedExecutionRunId || undefined;
 }
 
-/** Reads a run's id from its history. A reset run begins with the start event of the run that it was reset from. */
+/** Reads a run's id from its history. In a reset run, the start event is copied from the run that it was reset from. */
 export function ownRunId(history: History): string | undefined {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return resetOf(history)?.newRunId || started?.originalExecutionRunId || undefined;
 }
 
 /**
- * The reset that began the run. It is the last one in the history, because earlier ones were copied from the previous
- * run.
+ * Returns the reset that began the run. It is the last one in the history, because earlier ones were copied from the
+ * previous run.
  */
 function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: string | null } | undefined {
   const failed = events?.findLast(({ workflowTaskFailedEventAttributes }) =>
@@ -77,19 +77,21 @@ export function isOver({ history }: Pick<LoadedRun, 'history'>): boolean {
 type Event = NonNullable<History['events']>[number];
 
 /**
- * A pending activity as the server describes it, because a history records an activity's start only when the activity
- * ends. Times are in milliseconds since 1970.
+ * A pending activity as the server describes it. The history is not enough, because it records an activity's start only
+ * when the activity ends. Times are in milliseconds since 1970.
  */
 export interface PendingActivity {
   /** The activity's id in its run. */
   readonly activityId: string;
   /** The current attempt's number, from 1. */
   readonly attempt: number;
-  /** When a worker started this attempt; null if no worker has it. */
+  /** When a worker started this attempt; null if no worker is running it. */
   readonly startedAt: number | null;
-  /** End of the previous attempt; null for the first. */
+  /** When the previous attempt ended; null for the first attempt. */
   readonly triedUntil: number | null;
-  /** Earliest time at which a worker can start this attempt; null if a worker has it or the server gives no time. */
+  /**
+   * Earliest time at which a worker can start this attempt; null if a worker is running it or the server gives no time.
+   */
   readonly offeredAt: number | null;
   /** Why the previous attempt failed. */
   readonly lastFailure: NonNullable<Event['activityTaskStartedEventAttributes']>['lastFailure'];
@@ -99,13 +101,13 @@ export interface PendingActivity {
 export interface LoadedRun {
   /** The workflow's id. */
   readonly workflowId: string;
-  /** Empty if a file does not contain it. */
+  /** The run's id; empty if a file does not contain it. */
   readonly runId: string;
   /** The workflow's type. */
   readonly workflowType: string;
   /** The source file's name, or `server`. */
   readonly source: string;
-  /** Whether a codec has decoded payloads in it. */
+  /** Whether a codec decoded payloads in this history. */
   readonly decoded?: boolean;
   /** `temporal.api.history.v1.History`. Its payloads are decoded if a codec is configured. */
   readonly history: History;

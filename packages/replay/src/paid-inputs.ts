@@ -45,7 +45,7 @@ export class PaidInputs {
     }
   }
 
-  /** Returns the inputs that differ from the history. Contains field names, never values. */
+  /** Returns the inputs that differ from the history. The result contains field names, never values. */
   differences({ events }: History): readonly Omit<InputDifference, 'at'>[] {
     return (events ?? []).flatMap((event) => {
       const activity = event.activityTaskScheduledEventAttributes;
@@ -77,7 +77,7 @@ export function isCommandOf(
 
 const payloadsOf = (value: unknown): readonly Payload[] => (Array.isArray(value) ? (value as Payload[]) : []);
 
-/** Parses the first argument, which is every paid command's input. Undefined if it is not JSON. */
+/** Parses the first argument, which is the input in every paid command. Returns undefined if it is not JSON. */
 function valuesOf([payload]: readonly Payload[]): unknown {
   try {
     return JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8'));

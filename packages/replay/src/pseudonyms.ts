@@ -13,11 +13,11 @@ const PLAIN = [
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
-/** Digests and UUIDs, whose format the code may check. */
+/** Digests and UUIDs, whose format the code might check. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Replaces strings with pseudonyms, and equal strings with the same one. Keeps words from the code. */
+/** Replaces strings with pseudonyms. Equal strings get the same pseudonym. Keeps words from the code. */
 export class Pseudonyms {
   readonly #known = new Map<string, string>();
   /** Strings that are never replaced, even if they contain the id. */
@@ -25,8 +25,8 @@ export class Pseudonyms {
   readonly #literals: ReadonlySet<string>;
 
   /**
-   * @param code whose literals are kept
-   * @param id the workflow id, which other ids may contain
+   * @param code the code whose literals are kept
+   * @param id the workflow id, which other ids can contain
    */
   constructor(
     code: string,
@@ -41,7 +41,7 @@ export class Pseudonyms {
     this.#known.set(text, text);
   }
 
-  /** Sets the name that replaces the id. */
+  /** Sets the name that replaces the workflow id. */
   label(name: string): void {
     this.#known.set(this.id, name);
   }
@@ -92,7 +92,7 @@ export class Pseudonyms {
     return made;
   }
 
-  /** Makes a replacement. Keeps formats that the code may parse. */
+  /** Creates a replacement. Keeps formats that the code might parse. */
   #make(text: string, name: string): string {
     if (text.startsWith('artifact:sha256/'))
       return text.replace(DIGEST, (digest) => this.hidden(digest)).slice(0, 'artifact:sha256/'.length + 64);
@@ -122,10 +122,11 @@ export class Pseudonyms {
   }
 }
 
-/** Returns quoted strings, function and field names, and parts of templates. */
+/** Returns the quoted strings, the function and field names, and the parts of template literals in the code. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
-  // An apostrophe in a comment would pair with the quote of the next literal, so comments are left out too.
+  // An apostrophe in a comment would pair with the next literal's opening quote, so the code is also searched without
+  // its comments.
   for (const source of [code, code.replace(/\/\*[^]*?(?:\*\/|(?![^]))|^[ \t]*\/\/.*$/gm, '')])
     for (const [, , text] of source.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');
   for (const [, name] of code.matchAll(/\.([A-Za-z_$][\w$]{0,60})/g)) literals.add(name ?? '');

@@ -10,8 +10,8 @@ import { HistoryError, type LoadedRun, ownRunId } from './loaded-history';
 export const MOST_BYTES = 128 * 1024 * 1024;
 
 /**
- * Reads a history file: the JSON of the Temporal CLI, of the UI's download or of the SDK's historyToJSON, or protobuf.
- * Leaves payloads as they are in the file.
+ * Reads a history file: protobuf, or the JSON from the Temporal CLI, a UI download or the SDK's historyToJSON. Leaves
+ * payloads as they are in the file.
  * @throws HistoryError
  */
 export async function readHistoryFile(path: string): Promise<LoadedRun> {
@@ -42,13 +42,16 @@ export function parseHistory(bytes: Uint8Array, name: string): History {
   return history;
 }
 
-/** A protobuf history begins with the tag of the `events` field, which is a line feed, and the first event's length. */
+/**
+ * Whether a file is JSON. A protobuf history can look like JSON: it begins with the tag of the `events` field, which is
+ * a line feed, and the first event's length.
+ */
 function isJson(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('utf8');
   return /^\uFEFF?\s*(?:[[{"]|null\b)/.test(start) && !isProtobuf(bytes);
 }
 
-/** An event's first field is its id, and the first id is 1. */
+/** Whether a file is a protobuf history. An event's first field is its id, and the first id is 1. */
 function isProtobuf(bytes: Uint8Array): boolean {
   return bytes[0] === 0x0a && [2, 3, 4].some((at) => bytes[at] === 0x08 && bytes[at + 1] === 0x01);
 }
@@ -89,7 +92,7 @@ function parseJson(bytes: Uint8Array, name: string): History {
   }
 }
 
-/** V8 reports an error's position or the end of the input. */
+/** Whether a parse error is at the end of the text. V8 reports either the error's position or the end of the input. */
 function isAtEnd(message: string, text: string): boolean {
   const position = /at position (\d+)/.exec(message)?.[1];
   return /end of JSON input|Unterminated string/.test(message) || Number(position) >= text.length;
@@ -157,7 +160,7 @@ function checkEvents({ events }: History, name: string): void {
       );
 }
 
-/** Returns a history as a loaded run. @param source name of the file, or `server` */
+/** Returns a history as a loaded run. @param source the file's name, or `server` */
 export function runOf(
   history: History,
   source: string,

@@ -53,7 +53,7 @@ const WORDS_OF_THE_SDK: readonly string[] = [
   'nanos',
 ];
 
-/** Fields with text that a person wrote, even if it happens to be a word from the code. */
+/** Fields with text that a person wrote. It is replaced even if it happens to be a word from the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
 /** Fields that a replay does not need: addresses with headers, and text for display only. */
@@ -84,8 +84,8 @@ const SEARCH_TYPES: readonly string[] = [
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
- * Payload fields that a redacted history may keep as they are: facts about an order, but never its prompt or any
- * address.
+ * Payload fields that a redacted history can keep unchanged. They contain facts about an order, but never its prompt or
+ * an address.
  */
 export const KEEPABLE = [
   'model',
@@ -110,10 +110,9 @@ export interface RedactOptions {
 }
 
 /**
- * Returns a history that replays as before but does not reveal what was made, by whom or where. Keeps the workflow
- * code's literals, which the code may compare, and this package's reasons. Also keeps numbers, times, durations and the
- * structure. Replaces all other strings, including the workflow id inside other ids, and equal strings with the same
- * pseudonym.
+ * Returns a history that replays as before but does not reveal what was made, by whom or where. Keeps numbers, times,
+ * durations, the structure, this package's reasons, and the workflow code's literals, because the code may compare
+ * them. Replaces all other strings, including the workflow id inside other ids. Equal strings get the same pseudonym.
  * @param code the bundle's code
  */
 export function redactHistory(
@@ -253,7 +252,7 @@ function emptied(value: unknown): unknown {
 /** Whether a value is a 64-bit integer. */
 const isLong = (value: object): boolean => 'low' in value && 'high' in value;
 
-/** The service client's causes for creates with an unknown outcome. */
+/** The causes that the service client reports for creates with an unknown outcome. */
 const CAUSES = [
   'connection_lost_after_send',
   'timeout_after_send',
@@ -269,8 +268,8 @@ const CAUSES = [
 ];
 
 /**
- * This package's values that say why something ended, failed or is unknown. They are kept, because they reveal no
- * content and a redacted history would be useless without them.
+ * Values with which this package reports why something ended, failed or is unknown. They are kept, because they reveal
+ * no content and a redacted history would be useless without them.
  */
 const PUBLIC_WORDS: readonly string[] = [
   ...FAILURE_TABLE.flatMap(({ type }) => type.split('/')),

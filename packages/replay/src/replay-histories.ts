@@ -65,7 +65,7 @@ export interface ReplayedRun {
 
 /** Options for {@link replayHistories}. */
 export interface ReplayCode {
-  /** A bundle of `bundleWorkflowCode`. */
+  /** A bundle from `bundleWorkflowCode`. */
   readonly bundle: WorkflowBundle;
 }
 
@@ -137,8 +137,7 @@ function withoutReplay(
 }
 
 /**
- * Returns the verdict on a run with the same commands, including the source locations of commands with different
- * inputs.
+ * Returns the verdict on a run whose commands match. Includes the source locations of commands with different inputs.
  */
 async function compared(
   run: LoadedRun,
@@ -160,8 +159,8 @@ async function compared(
 }
 
 /**
- * This package's code, as named in source maps. Differing inputs come from the caller's code, so its locations are
- * shown.
+ * The path of this package's code in source maps. Differing inputs come from the caller's code, so the caller's
+ * locations are shown.
  */
 const ROOT = dirname(require.resolve('temporal-media/package.json'));
 const OF_PACKAGE = ['temporal-media/', join(ROOT, 'src/'), join(ROOT, 'lib/')];
@@ -256,7 +255,7 @@ class OneByOne {
     await this.#results?.return?.();
   }
 
-  /** Advances only on `next`, when the next run has been set. */
+  /** Advances only when `next` is called, after the next run has been set. */
   async *#runs(): AsyncGenerator<HistoryAndWorkflowId> {
     for (let run = this.#given; run !== undefined; run = this.#given) {
       this.#given = undefined;

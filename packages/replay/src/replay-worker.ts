@@ -108,7 +108,7 @@ export function withRecorder(code: string): string {
   return appended(code, install, RECORDER);
 }
 
-/** Appends a call that runs when a sandbox loads the bundle. The source map stays valid, because no line moves. */
+/** Appends a call that runs when a sandbox loads the bundle. The source map stays valid, because no lines move. */
 export function appended<Value extends string | object>(
   code: string,
   call: (value: Value) => void,

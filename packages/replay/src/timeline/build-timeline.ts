@@ -315,7 +315,8 @@ class StoryReader {
       );
       return;
     }
-    // A timer without a summary limits the wait for a decision, or is the pause after an operator failed a call.
+    // A timer without a summary either limits the wait for a decision or is the pause after an operator marked a call
+    // as failed.
     if (story.undecidedSince !== null) return readDecisionWait(operation, story);
     story.span('own_backoff', operation);
     const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);

@@ -270,7 +270,7 @@ const batchOf = (workflowId: string | undefined): number | null => {
 };
 
 /**
- * The counts of a batch's rows by what they are doing or waiting for. `at` is the start, in milliseconds since 1970.
+ * Number of rows in a batch, by what they are doing or waiting for. `at` is the start time, in milliseconds since 1970.
  */
 interface Counted {
   readonly at: number;
@@ -328,7 +328,7 @@ const PHASES: { readonly [phase: string]: SpentOn } = {
   downloading: 'downloading',
 };
 
-/** A report lists the phases of a few rows in flight. Assumes that the other rows are similar. */
+/** A report lists the phases of only a few rows in flight. The other rows are assumed to be similar. */
 function phasesOf(report: Fields): readonly (readonly [on: SpentOn, rows: number])[] {
   const count = (name: string): number => Math.max(0, numberOf(report[name]) ?? 0);
   const inFlight = count('inFlight');

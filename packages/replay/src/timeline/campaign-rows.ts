@@ -207,7 +207,7 @@ const NO_ATTEMPT: { readonly [why in NoAttempt]: string } = {
   cancelled: 'the campaign was canceled',
 };
 
-/** One row per key, with the state from the last batch that worked on it. */
+/** Returns one row per key, with the state from the last batch that worked on it. */
 export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {
   const joined = new Map<string, TimelineRow>();
   for (const row of rows) {

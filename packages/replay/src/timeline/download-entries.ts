@@ -103,7 +103,7 @@ export function readBrought(watch: Operation, story: Story): void {
 
 const spanOf = ({ at, until }: Operation): string => ` in ${shownSpan(until - at)}`;
 
-/** Reads one download attempt for several of a batch's videos. */
+/** Reads one download attempt for several videos in a batch. */
 export function readDownloads(operation: Operation, story: Story): void {
   const asked = listOf(fieldsOf(operation.input)['videos']).length;
   const files = listOf(fieldsOf(operation.result)['results']).flatMap((result) => {

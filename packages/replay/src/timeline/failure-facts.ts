@@ -71,7 +71,7 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
   };
 }
 
-/** Returns a class or type chosen by other code. Null for a sentence, which may be a prompt. */
+/** Returns a class or type name that other code chose; null for a sentence, which might be a prompt. */
 const wordOf = (value: unknown): string | null => {
   const text = textOf(value);
   return text === null || isSentence(text) ? null : text;

@@ -6,7 +6,7 @@ import { TaskReader, type WorkflowTask } from './workflow-tasks';
 
 type Event = NonNullable<History['events']>[number];
 
-/** The subject of an operation's events. */
+/** What the events in an operation are about. */
 export type OperationKind =
   | 'start'
   | 'activity'
@@ -63,7 +63,7 @@ export interface Operation {
   failure: FailureFacts | null;
   /** Why the attempt before the last one failed. */
   lastFailure: FailureFacts | null;
-  /** For an open activity that no worker has: the end of the previous attempt, and the earliest start of the next. */
+  /** For an open activity that is not running: the end of the previous attempt, and the earliest start of the next. */
   offered: { readonly triedUntil: number | null; readonly from: number } | null;
   /** Event id of the workflow task that issued the command; 0 if there is none. */
   readonly command: number;
@@ -380,8 +380,8 @@ class RunReader {
 }
 
 /**
- * Whether an activity waits for a watcher. Such an activity fails and is retried while it waits (ADR 26), so its
- * attempts and start times are meaningless.
+ * Whether an activity waits for a watcher. For as long as it waits, such an activity fails and is retried (ADR 26), so
+ * its attempts and start times are meaningless.
  */
 const isWatched = (activity: Operation | undefined, lastFailure: PendingActivity['lastFailure']): boolean =>
   activity?.name === ACTIVITY.watchVideo && lastFailure?.applicationFailureInfo?.type === RETRY_LATER;

@@ -36,7 +36,7 @@ export function moneyOf(value: unknown): Money | null {
     : { microUnits: whole, currency: String(currency) };
 }
 
-/** Returns a paid answer's outcome, proof and cost, without any text from the service. */
+/** Returns the outcome, proof and cost from an answer about a paid call, without any text from the service. */
 export function answerSaid(answer: unknown, shown: Shown): AnswerSaid | undefined {
   const fields = fieldsOf(answer);
   const outcome = textOf(fields['outcome']);
@@ -187,7 +187,8 @@ export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text'
     return { tone: 'wait', text: where };
   }
   if (end === 'cancelled') return { tone: 'wait', text: 'canceled' };
-  // The history does not show whether a worker had it, because an activity's start is recorded only when it ends.
+  // The history does not show whether a worker had started it, because an activity's start is recorded only when it
+  // ends.
   if (end === 'dropped') return { tone: 'wait', text: 'still open when the run ended' };
   if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without a result` };
   const untaken = startedAt === null ? ': no worker started it' : '';
@@ -301,7 +302,7 @@ function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' 
   );
 }
 
-/** Reads a durable timer between two creates. The preceding answer contains the reason. */
+/** Reads a durable timer between two creates. The preceding answer contains the reason for the wait. */
 export function readCreateWait(operation: Operation, story: Story): void {
   const to = operation.endedAt ?? story.lastAt;
   const before = story.entries.findLast(({ said }) => ['create', 'reconcile', 'image'].includes(said.kind));
@@ -310,7 +311,8 @@ export function readCreateWait(operation: Operation, story: Story): void {
   const notBefore = typeof named === 'string' ? named : null;
   const askedMs = notBefore === null ? null : Math.max(0, Date.parse(notBefore) - operation.at);
   story.spans.push(...pauseSpans(operation.at, to, { on, askedMs }));
-  const why = notBefore === null ? `: ${SPENT[on]}` : `: the service asked not to be called before ${notBefore}`;
+  const why =
+    notBefore === null ? `: ${SPENT[on]}` : `: the service asked not to be called before ${notBefore}`;
   const text = `Waited ${shownSpan(to - operation.at)} before the next send${why}`;
   const facts = present<Fact>({ notBefore, on });
   story.add({ kind: 'create_wait', tone: 'wait', text, facts }, operation);

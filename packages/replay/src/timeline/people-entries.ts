@@ -77,7 +77,9 @@ export class PeopleReader {
     if (!isRefused) this.open.set(name, [...(this.open.get(name) ?? []), entry]);
   }
 
-  /** Adds `media.resolveUnconfirmed` to the Update that requested it, or else as a separate decision. */
+  /**
+   * Adds `media.resolveUnconfirmed` to the Update that requested it. If there is none, adds it as a separate decision.
+   */
   carriedOut(operation: Operation): void {
     const input = fieldsOf(operation.input);
     const name = textOf(input['decision']) ?? '';

@@ -53,7 +53,10 @@ export class PollReader {
   private group: PollGroup | undefined;
   /** Timers that have not been followed by a tick yet. */
   private timers: Operation[] = [];
-  /** Why the next poll is delayed, and since when, in milliseconds since 1970; null at the normal interval. */
+  /**
+   * Why the next poll is delayed, and since when, in milliseconds since 1970; null if polling continues at the normal
+   * interval.
+   */
   private pause: (Pause & { from: number | null; readonly isOfOne: boolean }) | null = null;
 
   constructor(
@@ -62,7 +65,7 @@ export class PollReader {
     private readonly watchers: readonly LoadedRun[] | undefined,
   ) {}
 
-  /** Sets a status known before the first poll, from the create's reply or the previous run. */
+  /** Sets a status that was known before the first poll, from the create's reply or the previous run. */
   know(taskId: string | null, status: string | null, progress: number | null): void {
     if (taskId !== null) this.last.set(taskId, { status, progress });
   }
@@ -71,8 +74,8 @@ export class PollReader {
     const { story, pause } = this;
     if (pause === null) story.span('waiting_for_polls', operation);
     else {
-      // The pause that the service requested starts at the workflow task that read the answer, where the first timer
-      // began.
+      // The pause that the service requested starts when the workflow task read the answer, which is also when the
+      // first timer began.
       pause.from ??= operation.at;
       story.spans.push(...pauseSpans(pause.from, operation.endedAt ?? story.lastAt, pause));
     }
@@ -141,7 +144,7 @@ export class PollReader {
     return polls.length;
   }
 
-  /** Adds the time between a watcher's lost run and its next run, when nothing polled the video. */
+  /** Adds the time between a watcher's lost run and its next run, during which nothing polled the video. */
   private lost({ end, backAt }: WatcherLoss, watch: Operation): void {
     const { shown } = this.story;
     const how = end.end === 'failed' ? 'failed' : `was ${end.end.replace('_', ' ')}`;

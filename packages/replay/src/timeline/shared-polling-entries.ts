@@ -32,7 +32,7 @@ export function readSharedPolling(operation: Operation, story: Story, polls: Pol
   }
 }
 
-/** Reads a video's wait: its watcher polls and reports how the watch ended. */
+/** Reads the wait for a video: its watcher polls it and reports how the watch ended. */
 function readWatch(operation: Operation, story: Story, polls: PollReader): void {
   const { shown } = story;
   const { watcher, state: before } = fieldsOf(operation.input);
@@ -64,7 +64,7 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
   readBrought(operation, story);
 }
 
-/** The activity waits in the server while the watcher polls, so its start is recorded only when it ends. */
+/** The activity waits on the server while the watcher polls. Its start is recorded only when it ends. */
 function unanswered(operation: Operation): string {
   if (operation.end === 'open') return 'A watcher is polling the video';
   if (operation.end === 'dropped' || operation.end === 'cancelled')
@@ -92,7 +92,7 @@ function toneOf(verdict: string | null): Tone {
   return verdict === 'failed' || verdict === 'task_unknown' ? 'bad' : 'wait';
 }
 
-/** Reads an activity with which a watcher returns ended watches to their videos, and may deliver files. */
+/** Reads an activity in which a watcher reports ended watches to their videos and possibly delivers files. */
 function readAnswered(operation: Operation, story: Story): void {
   const isDelivery = operation.name === ACTIVITY.deliverVideos;
   const input = fieldsOf(operation.input);

@@ -45,7 +45,7 @@ function fromReset(run: RunOperations, reset: Operation): RunOperations {
   };
 }
 
-/** An entry's content besides its times and events. */
+/** An entry's content, without its times and events. */
 export interface Said {
   readonly kind: EntryKind;
   readonly tone?: Tone;
@@ -53,7 +53,7 @@ export interface Said {
   readonly facts?: Facts;
 }
 
-/** An entry to which events may still be added. */
+/** An entry to which events can still be added. */
 export class OpenEntry {
   private readonly events = new Map<number, number[]>();
   private until = 0;
@@ -137,13 +137,16 @@ export class Story {
   isUnanswered = false;
   /** ISO 4217 code for this workflow's prices. */
   currency: string | null = null;
-  /** How long to wait for the video, from the input, in milliseconds. */
+  /** How long to wait for the video, in milliseconds, as given in the input. */
   waitForMs: number | null = null;
   /** When the last create with an unknown outcome began to wait for a person; null if none is waiting. */
   undecidedSince: number | null = null;
   /** When the campaign was paused; null when it is not. */
   pausedSince: number | null = null;
-  /** The entry that a workflow task's timer belongs to, by run and the event id of the task's completion. */
+  /**
+   * The entry that a timer belongs to. The key is the run and the event id of the completed workflow task that started
+   * the timer.
+   */
   readonly limits = new Map<string, OpenEntry>();
 
   constructor(

@@ -10,8 +10,8 @@ export interface Span {
   readonly to: number;
   readonly on: SpentOn;
   /**
-   * Number of campaign rows in this phase. Rows share the time when the workflow itself was idle. Absent for the
-   * workflow's own work and waits.
+   * Number of campaign rows in this phase. Rows share the time during which the workflow itself was idle. Absent for
+   * the workflow's own work and waits.
    */
   readonly rows?: number;
 }
@@ -32,8 +32,9 @@ const DOWNLOADS: readonly string[] = [
 const OURS: readonly string[] = Object.values(ACTIVITY);
 
 /**
- * Divides the time between two moments. Each moment counts once, for the span whose `on` comes first in {@link SPENT}.
- * If there is none, the campaign's rows share it. The parts add up to the divided time, in whole milliseconds.
+ * Divides the time between two moments. Each moment counts once, toward the span whose `on` comes first in
+ * {@link SPENT}. The campaign's rows share the moments without such a span. The parts are whole milliseconds and add up
+ * to the divided time.
  */
 export function timeSpent(from: number, to: number, spans: readonly Span[]): TimeSpent[] {
   const order = Object.keys(SPENT) as SpentOn[];

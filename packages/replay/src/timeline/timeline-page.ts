@@ -40,7 +40,7 @@ const LANES: { readonly [lane in Lane]: string } = {
 /** Maximum number of campaign rows on the page; failed rows come first. */
 const MAX_ROWS = 10_000;
 
-/** Workflows whose axis shows the time of day. */
+/** Workflows whose time axis shows the time of day. */
 const BY_THE_CLOCK: readonly string[] = [WORKFLOW.runCampaign, WORKFLOW.campaignBatch];
 
 /** Returns a self-contained page that opens from disk. It includes the children's timelines. */
@@ -172,7 +172,7 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   const { at, until, kind, tone, facts } = entry;
   const item = { from: since(at), to: since(until), tone, entry: index };
   const lane: Lane = ENTRY_KINDS[kind][0];
-  // A payment, or a possible payment, is shown where it became known.
+  // A payment, or a possible payment, is shown at the time when it became known.
   const isMoney =
     (kind === 'create' || kind === 'image') && facts['sent'] === true && !isRefused(facts['outcome']);
   const isBill = kind === 'ended' && facts['billing'] !== undefined;

@@ -135,7 +135,7 @@ export interface TimeSpent {
 export interface PollSummary {
   /** Number of polls. */
   readonly count: number;
-  /** Time of the first poll, ISO 8601; null before it. */
+  /** Time of the first poll, ISO 8601; null before the first. */
   readonly first: string | null;
   /** Time of the last poll, ISO 8601; null before the first. */
   readonly last: string | null;
@@ -169,9 +169,9 @@ export interface MoneySummary {
   readonly estimate: Money | null;
   /** The outcome's billing state; null while there is none. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
-  /** Whether the service reported its `usage`. */
+  /** Whether the service reported `usage`. */
   readonly usageReported: boolean;
-  /** For a campaign, in micro-units of `currency`. */
+  /** A campaign's totals, in micro-units of `currency`. */
   readonly totals?: {
     readonly currency: string | null;
     readonly settled: number;
@@ -180,7 +180,7 @@ export interface MoneySummary {
     /** Attempts with an unknown price. */
     readonly unknown: number;
   };
-  /** For a campaign, in micro-units. */
+  /** A campaign's budget, in micro-units. */
   readonly budget?: number;
 }
 
@@ -299,9 +299,9 @@ export interface Timeline {
    * times above 0, longest first.
    */
   readonly spent: readonly TimeSpent[];
-  /** In the order of their first events. */
+  /** What happened, in the order of the first events. */
   readonly entries: readonly TimelineEntry[];
-  /** For a campaign and its batches. */
+  /** The rows of a campaign or a batch. */
   readonly rows: readonly TimelineRow[];
   /** Timelines of the children that were loaded. */
   readonly children: readonly Timeline[];

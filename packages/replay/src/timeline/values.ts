@@ -70,8 +70,8 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
 /**
- * Returns what may be shown of a value, by the same rules as logs (architecture: Stores). Each method returns null for
- * a value that is not a string.
+ * Returns the part of a value that may be shown, by the same rules as for logs (architecture: Stores). Each method
+ * returns null for a value that is not a string.
  */
 export interface Shown {
   /** An id chosen by others: unchanged, unless it contains a secret, an address or a sentence. */

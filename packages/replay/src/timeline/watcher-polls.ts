@@ -59,7 +59,7 @@ export interface WatcherLoss {
   readonly backAt: number | null;
 }
 
-/** Finds the watcher's losses during a watch. Videos that received no result join its next run. */
+/** Finds each time the watcher was lost during a watch. Videos that received no result join the watcher's next run. */
 export function watcherLosses(
   runs: readonly LoadedRun[],
   { input, at: from, endedAt }: Operation,
@@ -81,5 +81,5 @@ export function watcherLosses(
 
 const LOST: readonly Operation['end'][] = ['terminated', 'failed', 'timed_out', 'cancelled'];
 
-/** Whether a tick's answers were recorded. They are not if the tick is running or its run ended first. */
+/** Whether a tick's answers were recorded. They are not if the tick is still running or its run ended first. */
 const isOver = (end: Operation['end']): boolean => end !== 'open' && end !== 'dropped';

@@ -89,7 +89,7 @@ const PHASES: { readonly [phase: string]: string } = {
   watching: 'while waiting for the video',
 };
 
-/** Reads the start of a later run. It becomes part of the entry that ended the previous run. */
+/** Reads the start of a later run. The start becomes part of the entry for the end of the previous run. */
 export function readLaterStart(
   operation: Operation,
   story: Story,
@@ -176,8 +176,8 @@ interface Outcome {
 }
 
 /**
- * Reads the outcome that a workflow returned. The failure table describes it, because its own message may contain text
- * from others.
+ * Reads the outcome that a workflow returned. The description comes from the failure table, because the outcome's
+ * message may contain text from others.
  */
 function outcomeOf(result: unknown, story: Story): Outcome {
   const { shown } = story;

@@ -17,13 +17,13 @@ import { decoded } from './timeline/failure-facts';
 
 /** A location in workflow source code. */
 export interface SourceLocation {
-  /** As named in the bundle's source map; this package's code as `temporal-media/src/…`. */
+  /** The file's name in the bundle's source map; for this package's code, `temporal-media/src/…`. */
   readonly file: string;
-  /** Starts at 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** Starts at 1. */
+  /** Column number, from 1. */
   readonly column: number;
-  /** The function, if it has a name. */
+  /** The function's name; null if it has none. */
   readonly in: string | null;
 }
 
@@ -75,7 +75,7 @@ type Fields = Readonly<Record<string, Payload>>;
 /** This SDK's name in histories. */
 export const SDK = 'temporal-typescript';
 
-/** Reads who wrote a history and who started its workflow. */
+/** Reads from a history who wrote it and who started its workflow. */
 export function writtenBy(history: History): WrittenBy {
   let name = 'unknown';
   let sdk: string | null = null;
@@ -109,9 +109,9 @@ export function versionIn(memo: { readonly fields?: Fields | null } | null | und
 }
 
 /**
- * Finds the first event that the code does not produce. The SDK compares a workflow task when it reads the next task's
- * events, so the last task that ran is the one that diverges. The SDK's message mentions an event, but not always the
- * first one, and never the command.
+ * Finds the first event that the code does not produce. The SDK compares a workflow task's commands only when it reads
+ * the next task's events, so the last task that ran is the one that diverges. The SDK's message mentions an event, but
+ * not always the first one, and never the command.
  * @param commands all commands of the replay
  * @param detail the SDK's message
  */
@@ -252,7 +252,10 @@ export type Verdict =
       readonly differences: readonly InputDifference[];
     }
   | { readonly verdict: 'diverges'; readonly writtenBy: WrittenBy; readonly divergence: Divergence }
-  /** The code throws where the workflow continued. A worker would retry the workflow task indefinitely. */
+  /**
+   * The code throws an error where the recorded workflow continued. A worker would retry the workflow task
+   * indefinitely.
+   */
   | {
       readonly verdict: 'fails';
       readonly writtenBy: WrittenBy;
@@ -260,8 +263,8 @@ export type Verdict =
       readonly at: readonly SourceLocation[];
     }
   /**
-   * Nothing to compare: another SDK wrote the history, the code has no such workflow, or it has no completed workflow
-   * task.
+   * Nothing to compare: another SDK wrote the history, the code has no such workflow, or the history has no completed
+   * workflow task.
    */
   | {
       readonly verdict: 'not_replayed';

@@ -8,7 +8,7 @@ export interface WorkflowTask {
   /** Null if no worker started it. */
   startedAt: number | null;
   endedAt: number | null;
-  /** `reset`: a reset ended its run. */
+  /** `reset`: a reset ended the task's run. */
   end: 'open' | 'completed' | 'failed' | 'reset';
 }
 

@@ -63,8 +63,8 @@ export function refuseViolations([first]: Violation[]): SandboxReply | undefined
 }
 
 /**
- * Returns the sandbox's own error for a mistyped directive, which would otherwise be ignored. It is not a contract
- * violation.
+ * Returns the sandbox's own error for a mistyped directive, which would otherwise be ignored. A mistyped directive is
+ * not a contract violation.
  */
 function refuseMistyped(prompt: string): SandboxReply | undefined {
   const [first] = mistypedDirectives(prompt);

@@ -24,8 +24,8 @@ import {
 
 /*
  * Requests from published clients are converted to the format that `strict` expects, then validated in the same way.
- * Other fields are ignored, and parts may have any name and order, but the limits in the model's configuration still
- * apply.
+ * Fields outside that format are ignored, and parts may have any name and order, but the limits in the model's
+ * configuration still apply.
  */
 
 const imageNames = ['image', 'image[]'];
@@ -74,7 +74,7 @@ function picked(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }
 
-/** What a task's record depends on, other than the task. */
+/** What a task's record depends on, besides the task. */
 interface CompatRecordContext {
   /** `minimal`: exactly the keys in the published videos API. */
   records: 'minimal' | 'full';
@@ -84,7 +84,7 @@ interface CompatRecordContext {
 
 /**
  * Returns a task's record in `compat` mode: every key in the published videos API, with null for a missing value, and
- * the fields that services of this family add (a result URL, usage, `task_id`).
+ * the fields that services in this family add (a result URL, usage, `task_id`).
  */
 export function compatRecord(task: SandboxTask, now: number, context: CompatRecordContext): JsonObject {
   const dialect = dialectOf(task.model);
@@ -135,7 +135,8 @@ export function formFields(parts: readonly SandboxPart[]): JsonObject {
 }
 
 /**
- * Converts a published client's create to the contract's terms: no nulls, numbers as numbers, `size` as its two parts.
+ * Converts a create from a published client to the contract's terms: no nulls, numbers as numbers, `size` as its two
+ * parts.
  */
 export function compatCreate(body: JsonObject): JsonObject {
   const given = withoutNulls(body);
@@ -147,7 +148,7 @@ export function compatCreate(body: JsonObject): JsonObject {
   };
 }
 
-/** Converts a published client's generation to the contract's terms. */
+/** Converts a generation from a published client to the contract's terms. */
 export function compatGeneration(body: JsonObject): JsonObject {
   const given = withoutNulls(body);
   return { ...given, ...numbers(given, ['n']) };
@@ -164,7 +165,7 @@ function set(body: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(body, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** The published shape: `code` and `message`, both strings. */
+/** The published shape of a failure: `code` and `message`, both strings. */
 const published: Record<FailureKind, { code: string; message: string }> = {
   moderation: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' },
   capacity: { code: 'ServerOverloaded', message: 'The service is overloaded, try again later.' },
@@ -174,8 +175,8 @@ const published: Record<FailureKind, { code: string; message: string }> = {
 };
 
 /**
- * Returns a function that writes the fields in a model's failed record in `compat` mode. Its `turn` argument selects
- * one of the shapes.
+ * Returns a function that creates the fields of a failed record in `compat` mode, for one model. Its `turn` argument
+ * selects one of the shapes.
  */
 export function compatFailure(model: string): (kind: FailureKind, turn: number) => JsonObject {
   return dialectOf(model).failures === 'published'

@@ -71,7 +71,7 @@ export class PollGaps {
 
 /** How often one service operation was called, and with what results. */
 export interface OperationCounter {
-  /** Number of all requests. */
+  /** Number of requests received. */
   received: number;
   /**
    * Number of requests with a status below 400. For paid calls, the number that were accepted, even if the reply was
@@ -84,13 +84,13 @@ export interface OperationCounter {
   bytes: number;
 }
 
-/** Requests that the sandbox received and accepted. Survives a restart if there is a data directory. */
+/** Requests that the sandbox received and accepted. The counts survive a restart if there is a data directory. */
 export interface SandboxCounters {
-  /** By operation. */
+  /** Counters by operation. */
   operations: Record<SandboxOperation, OperationCounter>;
-  /** Video creates. */
+  /** Counts for video creates. */
   creates: { received: number; accepted: number };
-  /** Generations and edits together. */
+  /** Counts for generations and edits together. */
   images: { received: number; accepted: number; results: number };
   /** Accepted paid calls by `promptHash(prompt)`. */
   acceptedByPromptHash: Record<string, number>;

@@ -167,7 +167,7 @@ export function apiRoute(
   });
 }
 
-/** Reads a multipart body part by part, in the order sent; undefined if the body has another type. */
+/** Reads a multipart body part by part, in the order sent. Returns undefined if the body has another type. */
 async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
   const { request, entry } = exchange;
   if (!request.isMultipart()) return undefined;
@@ -220,8 +220,8 @@ export async function readPartsOrRefuse(
 }
 
 /**
- * Reads a create's body, with the contract's names and types, from JSON or, in `compat` mode, also from multipart.
- * Returns undefined if it is neither, and 'unreadable' if it was incomplete and a 400 was sent.
+ * Reads a create's body from JSON or, in `compat` mode, also from multipart, and returns it with the contract's names
+ * and types. Returns undefined if the body is neither, and 'unreadable' if it was incomplete and a 400 was sent.
  */
 export async function readCreateBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
   if (exchange.core.options.mode === 'strict') return exchange.json();

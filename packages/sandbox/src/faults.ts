@@ -23,7 +23,7 @@ interface FaultVerdict {
 
 /**
  * The active fault rules. `skip`, `every` and `times` limit each rule. The first match wins. Rules for one task come
- * before the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own
+ * before the others and are indexed by task id, so that lookup stays fast even if thousands of tasks have their own
  * faults.
  */
 export class FaultRules {
@@ -50,8 +50,8 @@ export class FaultRules {
   }
 
   /**
-   * Uses up one application of the operation's first `reset_early` rule without further conditions. Returns true if the
-   * rule applies now.
+   * Uses up one application of the operation's first `reset_early` rule that has no further conditions. Returns true if
+   * the rule applies now.
    */
   takeEarlyReset(operation: SandboxOperation): boolean {
     const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
@@ -138,10 +138,7 @@ export interface ReplyFault {
 /** How a reply is lost after the request body was read. */
 export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
-/**
- * What a matching rule does to a request. The comments are inside the objects because `schema faults` prints the
- * comments.
- */
+/** What a matching rule does to a request. The comments are inside the objects because `schema faults` prints them. */
 export type FaultAction =
   | ({
       /** Sends this reply; nothing is accepted. */
@@ -223,7 +220,7 @@ export interface FaultRule {
   action: FaultAction;
 }
 
-/** What a field may contain: a kind of value, or one of these values. */
+/** The values that a field can have: any value of a kind, or one of a list. */
 type Form =
   | 'any value'
   | 'a string'
@@ -291,7 +288,7 @@ const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } =
 export class FaultRuleError extends Error {}
 
 /**
- * Reads and checks rules from JSON. A mistyped rule would match nothing, which could let a test pass.
+ * Reads and checks rules from JSON. A mistyped rule would match nothing, which could let a test pass by mistake.
  * @throws FaultRuleError with the rule, the field and what is allowed
  */
 export function readFaultRules(value: unknown): FaultRule[] {

@@ -39,7 +39,7 @@ export class MediaStore {
     return running;
   }
 
-  /** Starts rendering before the request that needs it. */
+  /** Starts rendering before a request needs the media. */
   warm(spec: MediaSpec): void {
     this.get(spec).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 /**
  * The models that the sandbox serves, as a live model configuration document. Their durations, resolutions, prices and
  * reference forms differ on purpose, so that a client cannot assume that all models are alike (C2.1.5, C2.3.7). No
- * polling profile has intervals below the contract's 3 s (contract 8).
+ * polling profile has intervals below the contract's minimum of 3 s (contract 8).
  */
 export const sandboxModels: SandboxModelDocument = {
   version: 1,

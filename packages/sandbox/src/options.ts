@@ -9,7 +9,7 @@ import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTas
 
 /**
  * How requests are validated and answered. `strict` rejects and records every contract violation. `compat` accepts what
- * published clients send and replies like services of this family. Each model has its own dialect.
+ * published clients send and replies like the services in this family. Each model has its own dialect.
  */
 export type SandboxMode = 'strict' | 'compat';
 
@@ -187,7 +187,7 @@ export interface CompatLinks extends ResultLinks {
   dataUrl: string;
 }
 
-/** Status values and reply shapes for one service of this family (`compat` mode). The contract does not define them. */
+/** Status values and reply shapes for one service in this family (`compat` mode). The contract does not define them. */
 interface Dialect {
   statusWords: Record<SandboxStatus, string>;
   /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */

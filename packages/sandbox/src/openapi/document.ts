@@ -19,7 +19,7 @@ const busy = { $ref: '#/components/responses/Busy' };
 const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
 const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
 const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
-/** This is the only published variant that exists here. */
+/** The sandbox has only this one of the published variants. */
 const variant = { name: 'variant', in: 'query', schema: { enum: ['video'] } };
 const tag = { ETag: { schema: { type: 'string' } } };
 

@@ -178,7 +178,10 @@ const links = {
 
 const id: JsonSchema = { type: 'string', minLength: 1, maxLength: 32 };
 
-/** Returns the schema of a task's record (contract 2.2). Only id and status are present with all sandbox options. */
+/**
+ * Returns the schema of a task's record (contract 2.2). Only id and status are required, because the other fields
+ * depend on the sandbox's options.
+ */
 export function videoRecordSchema(mode: SandboxMode): JsonSchema {
   return mode === 'strict' ? strictRecord : compatRecord;
 }
@@ -218,7 +221,7 @@ const published = {
   status: { enum: allStatusWords() },
 };
 
-/** Contains every key of the published videos API. */
+/** Contains every key in the published videos API. */
 const compatRecord = object(
   { ...published, ...failure, ...links, task_id: id, usage: orNull(usage) },
   Object.keys(published),

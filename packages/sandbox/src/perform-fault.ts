@@ -12,7 +12,7 @@ interface Unanswered {
   readonly entry: SandboxRequest;
   readonly core: {
     readonly counters: SandboxCounters;
-    /** Continuations of stalled replies. */
+    /** Functions that complete stalled replies. */
     readonly stalled: Set<() => void>;
   };
   /** Records how the request ended. */
@@ -36,7 +36,7 @@ export async function sendReply(
   await new Promise<void>((resolve) => {
     if (raw.destroyed) resolve();
     raw.once('close', resolve);
-    // The head and the body are sent in one write, unless the body trickled.
+    // The head and the body are sent in one write, unless the body has already been sent slowly.
     if (fault?.type === 'slow_body') raw.end(resolve);
     else raw.end(whole.body, resolve);
   });
@@ -136,7 +136,7 @@ const usual: Record<number, [string, string]> = {
   503: ['The service is unavailable.', 'service_unavailable'],
 };
 
-/** Returns a fault rule's reply. Without a body, this is the usual error for the status. */
+/** Returns a fault rule's reply. If the rule has no body, this is the usual error for its status. */
 function faultReply(fault: ReplyFault): SandboxReply {
   const headers = fault.headers ?? {};
   if (fault.raw !== undefined) {

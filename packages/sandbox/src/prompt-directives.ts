@@ -20,7 +20,7 @@ export interface DirectiveEffects {
 }
 
 interface Directive {
-  /** As written in a prompt, without the brackets. */
+  /** Matches the directive as written in a prompt, without the brackets. */
   pattern: RegExp;
   example: string;
   meaning: string;
@@ -154,7 +154,7 @@ function bracketed(text: string): string[] {
   return [...text.matchAll(/\[([a-z][^\]]{1,60})\]/g)].map(([, word]) => word ?? '');
 }
 
-/** The documented examples, and every choice of a directive that has choices. */
+/** The documented examples, and every choice for the directives that have several. */
 const EXAMPLES: readonly string[] = promptDirectives.flatMap(({ example, pattern }) => {
   const [, head = '', choices] = /^\^([a-z:-]+)\(([a-z_0-9|]+)\)\$$/.exec(pattern.source) ?? [];
   return choices === undefined ? bracketed(example) : choices.split('|').map((choice) => `${head}${choice}`);

@@ -51,7 +51,7 @@ export interface SandboxRequest {
   authorization: 'none' | 'valid' | 'invalid' | 'forbidden';
   /** Whether the request had a cookie. */
   cookie: boolean;
-  /** Parsed JSON body; strings above 8192 characters are replaced by their length and SHA-256. */
+  /** Parsed JSON body; strings longer than 8192 characters are replaced by their length and SHA-256. */
   json?: unknown;
   /** The parts of a multipart body. */
   parts?: SandboxPart[];
@@ -127,7 +127,7 @@ export class RequestLog {
   }
 }
 
-/** Parses address and headers only on access, because most entries of a busy sandbox are never read. */
+/** Parses the address and the headers only on access, because most entries of a busy sandbox are never read. */
 class LoggedRequest implements SandboxRequest {
   readonly at = Date.now();
   readonly method: string;
@@ -188,7 +188,7 @@ class LoggedRequest implements SandboxRequest {
   }
 }
 
-/** Returns a copy for the log, with long strings (references as base64) replaced by their length and hash. */
+/** Returns a copy for the log, with long strings, such as base64 references, replaced by their length and hash. */
 export function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > longest) {
     return `(${value.length} characters, sha256 ${hexDigest(value)})`;

@@ -17,12 +17,12 @@ export class SandboxCore {
   readonly pollGaps = new PollGaps();
   readonly keys = new IdempotencyKeys();
   readonly signer: LinkSigner;
-  /** Continuations of stalled replies. */
+  /** Functions that complete stalled replies. */
   readonly stalled = new Set<() => void>();
   readonly tasks = new Map<string, SandboxTask>();
   readonly generated = new Map<string, GeneratedFile>();
   counters: SandboxCounters;
-  /** Set once the servers listen; both without a trailing slash. */
+  /** Both addresses are set once the servers listen. Neither has a trailing slash. */
   url = '';
   mediaUrl = '';
   private readonly data: DataDir;
@@ -80,7 +80,7 @@ export class SandboxCore {
     return undefined;
   }
 
-  /** Completes all stalled replies and returns their number. */
+  /** Completes all stalled replies and returns how many there were. */
   releaseStalled(): number {
     const waiting = [...this.stalled];
     this.stalled.clear();
@@ -191,8 +191,8 @@ class IdempotencyKeys {
   }
 
   /**
-   * Accepts a call, or repeats the reply of the first call with the same key. Replies with 409 while that call is
-   * running, and with 422 if it had another body.
+   * Accepts a call, or repeats the reply of the first call with the same key. Replies with 409 if the first call is
+   * still running, and with 422 if it had another body.
    */
   async accept(
     { entry, core, request }: PaidRequest,

@@ -11,7 +11,8 @@ import { type SandboxAddresses } from './sandbox';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * Settings that are not passed to the sandbox process. It is not a Temporal client and does not need Temporal's keys.
+ * Settings that are not passed to the sandbox process. The process is not a Temporal client and does not need
+ * Temporal's keys.
  */
 const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
 
@@ -134,7 +135,7 @@ export class SandboxAdmin {
     await this.call('PUT', '/api-keys', keys);
   }
 
-  /** Completes stalled replies and returns their number. */
+  /** Completes stalled replies and returns how many there were. */
   async releaseStalled(): Promise<number> {
     return (await this.call<{ released: number }>('POST', '/release')).released;
   }

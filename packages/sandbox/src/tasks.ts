@@ -84,7 +84,7 @@ export interface SandboxTask {
   record?: JsonObject;
 }
 
-/** What `patchTask` may change. */
+/** The fields that `patchTask` can change. */
 export type SandboxTaskPatch = Partial<
   Pick<
     SandboxTask,

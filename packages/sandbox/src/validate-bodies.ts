@@ -39,7 +39,7 @@ export function validateVideo(body: JsonObject): Violation[] {
   ];
 }
 
-/** Returns the fields that contain Base64, which may begin with a slash as a local path does. */
+/** Returns the fields that contain Base64, which, like a local path, may begin with a slash. */
 export function base64Fields(model: SandboxVideoModel | undefined): string[] {
   return (model?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
 }

@@ -29,7 +29,7 @@ export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<R
   return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
 }
 
-/** Starts encoding before the request that needs it. */
+/** Starts encoding before a request needs the video. */
 function warmTaskVideo(core: SandboxCore, task: SandboxTask): void {
   core.media.warm(specOf(core, task));
 }

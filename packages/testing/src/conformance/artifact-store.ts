@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore, type StagedArtifact } from 'temporal-media/stores';
 import { type ConformanceCheck } from './conformance-check';
 
-/** An empty store, which a check may fill, damage and dispose of. */
+/** An empty store, which a check can fill, damage and dispose of. */
 export interface ArtifactStoreUnderTest {
   /** Empty when the check begins. */
   readonly store: ArtifactStore;
@@ -22,7 +22,7 @@ export interface ArtifactStoreUnderTest {
 interface Bench extends ArtifactStoreUnderTest {
   /** A folder for user files, outside the store. */
   readonly outside: string;
-  /** Opens a part that is closed after the check. */
+  /** Opens a staged artifact that is closed after the check. */
   readonly stage: (owner: string) => Promise<StagedArtifact>;
 }
 
@@ -31,7 +31,7 @@ type Check = (bench: Bench) => Promise<void>;
 const VIDEO = { mediaType: 'video/mp4' };
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (stream: Readable): Promise<Buffer> => buffer(stream);
-/** Compares values. They may come from another realm, because a test runner may have its own. */
+/** Compares values. They may come from another realm, because a test runner may use a separate one. */
 const same = (actual: unknown, expected: unknown) =>
   assert.deepEqual(JSON.parse(JSON.stringify(actual)), JSON.parse(JSON.stringify(expected)));
 const rejects = (work: Promise<unknown>, code: string) =>

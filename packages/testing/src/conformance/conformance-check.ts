@@ -1,6 +1,6 @@
 /**
- * One guarantee of a port, for any test runner: `test(name, run)`. `run` rejects with an AssertionError if the
- * guarantee does not hold.
+ * One guarantee of a port, as a check for any test runner: `test(name, run)`. `run` rejects with an AssertionError if
+ * the guarantee does not hold.
  */
 export interface ConformanceCheck {
   /** The guarantee, as a test title. */

@@ -33,7 +33,7 @@ type Run = (
 
 const check = (name: string, run: Run) => ({ name, run });
 
-/** The journal as a whole. */
+/** Guarantees of the journal as a whole. */
 const IDENTITY = [
   check('has one permanent id, which no other store has', async (journal, again, openOther) => {
     const names = await Promise.all([journal.identity(), again.identity(), journal.identity()]);
@@ -67,7 +67,7 @@ const IDENTITY = [
   }),
 ];
 
-/** The log of one creation key. */
+/** Guarantees of one creation key's log. */
 const LOGS = [
   check('has an empty log for an unused key', async (journal) => {
     assert.deepEqual(await journal.read(KEY), []);
@@ -128,7 +128,7 @@ const LOGS = [
   ),
 ];
 
-/** A log with several concurrent writers and readers. */
+/** Guarantees of a log with several concurrent writers and readers. */
 const RACES = [
   check('[C4.4a] lets one of sixteen writers win', async (journal, again) => {
     const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
@@ -153,7 +153,7 @@ const RACES = [
   }),
 ];
 
-/** Lookups without a creation key. */
+/** Guarantees of lookups without a creation key. */
 const SEARCHES = [
   check('lists every log once, page by page, with its entries in number order', async (journal) => {
     const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
@@ -198,7 +198,7 @@ const SEARCHES = [
     assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1', 'default order-2 3']);
     await again.forgetOpen({ ...KEY, n: 0 }, 'same');
     await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-    // For one key, the outcome of an earlier intent must not affect a later one.
+    // For one key, the outcome of an earlier intent must not affect a later intent.
     await again.forgetOpen({ ...other, n: 1 }, 'same');
     assert.deepEqual(await places(journal), ['default order-2 3']);
     assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
@@ -217,7 +217,7 @@ const SEARCHES = [
   }),
 ];
 
-/** The logs of campaigns. */
+/** Guarantees of campaign logs. */
 const CAMPAIGNS = [
   check(
     'keeps the first record for each number of a campaign log, separate from other logs and keys',

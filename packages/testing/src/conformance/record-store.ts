@@ -6,7 +6,7 @@ type Run = (one: RecordStore, other: RecordStore, openAgain: () => RecordStore) 
 
 const check = (name: string, run: Run) => ({ name, run });
 
-/** The life of one record, from its first write to its removal. */
+/** Guarantees for one record, from its first write to its removal. */
 const RECORDS = [
   check('is empty at first', async (one) => {
     assert.equal(await one.read(`${KEY}0.entry`), null);
@@ -70,7 +70,7 @@ const RECORDS = [
   }),
 ];
 
-/** Many records, by name prefix. */
+/** Guarantees for lists of records with a name prefix. */
 const LISTINGS = [
   check('reads all records with a prefix, and nothing else', async (one, other) => {
     const names = ['1.entry', '1.note', '10.entry', '2.entry'].map((name) => `${KEY}${name}`);

@@ -26,7 +26,7 @@ export interface MockMediaOptions {
   readonly polls?: number;
 }
 
-/** This package's activities except the campaign and journal ones, and the activities that the fake workflows call. */
+/** This package's activities, without those for campaigns and the journal, plus those that the fake workflows call. */
 export type MockMediaActivities = FakeWorkflowActivities &
   Pick<
     MediaActivities,
@@ -44,8 +44,8 @@ export type MockMediaActivities = FakeWorkflowActivities &
 /**
  * Creates activities for a test worker. They return the given outcomes and need no service, HTTP, journal or key. Each
  * creation key gets one video, as with a journal. If a task id is repeated, a number is appended to it. `still_running`
- * and `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides. In a real workflow,
- * an activity cannot return `cancelled` without a task.
+ * and `cancelled` are tasks that never end, so the caller's deadline or cancellation decides how the wait ends. In a
+ * real workflow, an activity cannot return `cancelled` without a task.
  *
  * Not for campaigns, decisions about unknown outcomes or the journal: use the sandbox for these.
  */
@@ -138,7 +138,7 @@ class MockVideos {
     return named as VideoOutcome;
   }
 
-  /** Counts a task's polls, including this one. */
+  /** Counts this poll and returns the task's number of polls so far. */
   polled(taskId: string): number {
     const polls = (this.polls.get(taskId) ?? 0) + 1;
     this.polls.set(taskId, polls);

@@ -6,7 +6,7 @@ import {
   type VideoRequest,
 } from 'temporal-media';
 
-/** The arguments of a test's function when a video is bought or awaited. */
+/** The argument that a test's function receives when a video is bought or awaited. */
 export interface AskedVideo {
   /** Null for a video that is only awaited. */
   readonly creationKey: string | null;
@@ -16,7 +16,7 @@ export interface AskedVideo {
   readonly request: VideoRequest | null;
 }
 
-/** The arguments of a test's function when images are generated or edited. */
+/** The argument that a test's function receives when images are generated or edited. */
 export interface AskedImage {
   /** Null for an activity that was called without a key. */
   readonly creationKey: string | null;

@@ -66,8 +66,8 @@ export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
 }
 
 /**
- * Returns a reference to stored bytes, with a uri derived from its hash. No store contains these bytes. If your
- * activity reads them, use the sandbox, or a reference that your test has stored. @default a video of one megabyte
+ * Returns an artifact reference with a uri derived from its hash. No store contains the bytes. If your activity reads
+ * them, use the sandbox, or a reference that your test has stored. @default a video of one megabyte
  */
 export function artifactRef(changes: Partial<Omit<ArtifactRef, 'uri'>> = {}): ArtifactRef {
   const sha256 = changes.sha256 ?? '0'.repeat(64);

@@ -19,7 +19,8 @@ import {
 } from './server-source';
 
 /**
- * A build took 3 minutes on 2 idle cores with an empty module cache. For busy machines, the limit is five times that.
+ * A build took 3 minutes on 2 idle cores with an empty module cache. To allow for busy machines, the limit is five
+ * times that.
  */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 const BUILD_DIR_PREFIX = 'build-';
@@ -46,7 +47,7 @@ export const CACHED_CLI: CachedProgram = { name: 'the Temporal CLI', file: execu
 const TEMPORAL_CLI: GoProgram = { ...CACHED_CLI, package: TEMPORAL_CLI_PACKAGE, built: executableName() };
 
 /**
- * Builds a pinned program, by default the CLI, with the Go toolchain into `cacheDir` and returns its path.
+ * Builds a pinned program (by default, the CLI) into `cacheDir` with the Go toolchain and returns its path.
  * @throws Error with the reason when `go` is missing or the build fails.
  */
 export async function goInstall(
@@ -100,7 +101,10 @@ export async function intoCache(
   }
 }
 
-/** Call this only while holding the lock, because the processes that created these directories must have ended. */
+/**
+ * Removes what unfinished builds left behind. Call this only while holding the lock: no other process can then be using
+ * these directories.
+ */
 async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     if (!name.startsWith(BUILD_DIR_PREFIX)) continue;

@@ -62,9 +62,9 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
 }
 
 /**
- * The server prints its port after binding it. Without this check, another server on the same port could be mistaken
- * for the child while the child is about to fail. If the line does not appear because its wording is different, the
- * wait ends at `until`.
+ * Waits until the server prints its port, which it does after binding it. Without this check, another server on the
+ * same port could be mistaken for the child while the child is about to fail. If the line does not appear because its
+ * wording is different, the wait ends at `until`.
  */
 async function untilItListens(child: ServerProcess, port: number, until: number): Promise<void> {
   const banner = new RegExp(`^(Temporal )?Server:\\s+\\S+:${port}\\s*$`, 'm');

@@ -38,7 +38,7 @@ export interface ExecutableSource {
 /** An existing server, or an executable that can start one (architecture: Temporal server). */
 export type TemporalServerSource = AddressSource | ExecutableSource;
 
-/** Environment variables in the form of `process.env`. */
+/** Environment variables in the format of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Receives one human-readable line without a line break. */

@@ -61,7 +61,7 @@ export interface RunningTemporalServer {
   readonly namespace: string;
   /** Credentials and TLS; empty for a server that this process started. */
   readonly connection: ServerConnectionOptions;
-  /** Absent if no web UI was requested, or none is known. */
+  /** The web UI's address; absent if no web UI was requested, or none is known. */
   readonly uiUrl?: string;
   /** Retention that DescribeNamespace reports, such as `72h`. */
   readonly retention: string;
@@ -157,7 +157,7 @@ async function start(
       env,
       logFile,
       retentionSeconds: seconds,
-      // The server uses the database, so it owns the lock as soon as it runs.
+      // The server uses the database, so the lock is transferred to it as soon as it runs.
       ...(lock && { onSpawn: (pid: number) => lock.transfer(pid) }),
     }));
     const { process: child, address, retention } = launched;

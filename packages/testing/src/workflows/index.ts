@@ -1,7 +1,7 @@
 /**
  * Workflows for a test bundle that replace the workflows with the same names in `temporal-media/workflows`. They buy
  * nothing and never wait: each immediately returns the outcome that `mockMediaActivities` from
- * `@temporal-media/testing` has for it.
+ * `@temporal-media/testing` provides.
  *
  * @module
  */
@@ -61,7 +61,7 @@ async function fakeImage(input: GenerateImageWorkflowInput | EditImageWorkflowIn
   return 'outcome' in own ? own : ask['mockMedia.image']({ creationKey: own.key, request: input.request });
 }
 
-/** Returns a call's creation key, or the refusal of an invalid input. */
+/** Returns a call's creation key, or the rejection if its input or its key is invalid. */
 function keyOf(
   input: { readonly request: unknown; readonly creationKey?: string },
   shape: Shape,

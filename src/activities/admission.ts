@@ -37,12 +37,12 @@ import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
 import { type Reserved, spendBooksOf } from './spend-book';
 
 /**
- * Returns "not sent" if a shutdown, a cancellation or a late start precedes the send. Once the send begins, nothing
- * interrupts it (failure model: row 12).
+ * Returns "not sent" if the worker is shutting down, the call was canceled, or it is too late to start the send. Once
+ * the send begins, nothing interrupts it (failure model: row 12).
  */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
   const { budgetMs } = window;
-  // No retry in this run gets more time.
+  // Retries in this run would not have more time either.
   if (who.startToCloseMs < budgetMs) {
     const final = { ...UNDER_INTENT, permanent: true };
     return unsentAnswer(base, 'execution_expires', tooShort(who, budgetMs), final);
@@ -56,7 +56,7 @@ export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindo
 const TOO_LATE = 'Preparing the request took too long, and nothing was sent.';
 const STOPPED = 'The worker stopped before the request was sent.';
 
-/** Time before and after the request, in milliseconds. */
+/** Minimum time that an activity needs in addition to its request, in milliseconds. */
 const LEAST_MARGIN_MS = 20_000;
 
 function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: number): string {
@@ -78,8 +78,8 @@ const NO_KEY: MissingHere = {
 };
 
 /**
- * How long a worker delays its refusal of a call that it cannot serve, in milliseconds. A worker that refuses quickly
- * would attract all calls.
+ * How long a worker waits before it refuses a call that it cannot serve, in milliseconds. A worker that refused
+ * immediately would take most of the calls.
  */
 const UNSERVED_MS = 1_000;
 
@@ -89,8 +89,8 @@ export async function kept<Answer>(answer: Answer): Promise<Answer> {
 }
 
 /**
- * Returns the reason a request is not sent if the server does not know its intent: no trace of it would remain if the
- * journal were lost.
+ * Returns the reason for not sending a request whose intent the server does not know: if the journal were lost, no
+ * trace of the request would remain.
  */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
@@ -104,9 +104,9 @@ const NOT_ACKNOWLEDGED =
   'The Temporal server did not acknowledge the call before the request, and nothing was sent.';
 
 /**
- * Returns the reason a request with a written intent must not be paid for from a batch's budget, or undefined if it can
- * be. Closing a batch writes its fence before the intents are read, so the close sees every request that passes this
- * check. The owner is recorded first, so that the close also finds the run of a request that may still be sent.
+ * Returns the reason a batch's budget must not pay for a request whose intent has been written, or undefined if it can.
+ * Closing a batch writes the batch's fence before it reads the intents, so the close sees every request that passes
+ * this check. The owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
 export async function payerRefusal(
   journal: CreateJournal,
@@ -131,8 +131,8 @@ const NOT_THE_OWNER =
   'Another run of this campaign batch is spending its budget, so nothing was sent: a batch that was reset does not know what was spent before. The campaign gives the row to another batch.';
 
 /**
- * Whether this run is allowed to spend a batch's budget. Only the first run that opens one of the batch's pages, or
- * sends a request for the batch, is.
+ * Whether this run is allowed to spend a batch's budget. Only the first run that opens one of the batch's pages or
+ * sends a request for the batch is allowed to.
  */
 export async function ownsBatch(
   journal: CreateJournal,
@@ -149,7 +149,7 @@ export async function ownsBatch(
   return (await journal.putRecord(log, 0, record)) === 'won' || (await read())?.run === run;
 }
 
-/** Permanently stops sends that a batch would pay for. */
+/** Permanently stops all sends that a batch would pay for. */
 export async function fenceBatch(journal: CreateJournal, namespace: string, payer: string): Promise<void> {
   const log = fenceLog(namespace, payer);
   if ((await journal.readRecord(log, 0)) !== null) return;
@@ -161,7 +161,7 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
   });
 }
 
-/** An account's permission to send. Its result must always be reported. */
+/** An account's permission to send. The caller must always report the result of the send. */
 export interface Admission {
   /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
@@ -259,7 +259,7 @@ async function admit(
   call: string,
   base: AnswerBase,
 ): Promise<Admission | NotSent | RejectedCall> {
-  // A client returns the same redactor until a key changes. A change in another account only costs an extra probe.
+  // A client returns the same redactor until a key changes. A key change in another account only costs an extra probe.
   const key = await account.client.redactor();
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
@@ -301,7 +301,7 @@ async function reserve(
     const above = `This call is estimated at ${formatMoney(estimate)}, but account ${name} may spend only ${limit}.`;
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
-  // Only the credential is used, so fixing the base URL does not restart the limit.
+  // Only the credential is used, so correcting the base URL does not reset the limit.
   const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
   const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
   events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
@@ -310,7 +310,7 @@ async function reserve(
   const { spent, endsAt } = asked;
   const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });
   const ends = new Date(endsAt).toISOString();
-  // A person may raise the limit before the window ends, and refused calls return their estimates to the budget.
+  // The call may fit before the window ends: a person can raise the limit, and refused calls return their estimates.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `Account ${name} may spend ${limit}, of which ${spentText} is already spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}. The call will be retried at ${heldUntil}.`;
   return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
@@ -320,8 +320,8 @@ async function reserve(
 const LONGEST_HOLD_MS = 60 * 60_000;
 
 /**
- * Returns the answer while a standing refusal is in effect: nothing was recorded, and the call returns at the next
- * probe.
+ * Returns the answer for a call that a standing refusal holds back: nothing was recorded, and the call is retried at
+ * the next probe.
  */
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
   const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
@@ -334,7 +334,7 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
 }
 
 /**
- * Returns the answer for a call that has become more expensive. The live configuration may change while a campaign runs
+ * Returns the answer for a call that has become more expensive. The live configuration can change while a campaign runs
  * for days, and the campaign's budget is based on the planned prices.
  */
 function priceChangedAnswer(base: AnswerBase): RejectedCall {
@@ -351,7 +351,7 @@ export async function prepareCall(
   spec: PaidSpec,
 ): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
-  // An error here is a store fault or our bug. Nothing was sent, and the answer reports it.
+  // An error here is a store fault or a bug in this package. Nothing was sent, and the answer reports the error.
   const prepared: Prepared =
     account === undefined
       ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }

@@ -46,14 +46,14 @@ export interface MediaActivityDeps {
   readonly accounts: AccountRegistry;
   /** Where results and references are stored. */
   readonly artifacts: ArtifactStore;
-  /** `none` must be explicit. In that case, only the retry policy prevents a create from being sent twice. */
+  /** The journal, or an explicit `none`. With `none`, only the retry policy prevents a create from being sent twice. */
   readonly journal: CreateJournal | 'none';
   /**
    * Checks whether the journal is bound to the activity's task queue.
    * @default reads the queue's binding with the worker's client, and binds a new queue
    */
   readonly standing?: CheckBinding;
-  /** Allowed values and prices of the models. */
+  /** The models' allowed values and prices. */
   readonly models: ModelSource;
   /** Determines what the service's replies prove about a create. @default the strictest policy */
   readonly policy?: CreatePolicy | undefined;
@@ -193,7 +193,7 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 }
 
 /**
- * Puts a tick for another worker's account back on the queue in time, so the workflow sees only the tasks that no
+ * Returns a tick for another worker's account to the queue early enough that the workflow sees only the tasks that no
  * worker could poll. All other ticks are counted, traced and logged here, because the poll thread cannot do that.
  */
 function byItsWorker(

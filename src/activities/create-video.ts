@@ -25,10 +25,10 @@ import { type Sender, withSender } from './sender';
 type VideoCall = CreateVideoInput & Pick<PaidSpec, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * Sends at most one POST per intent under a creation key (architecture: Create), alone or as a group's row. Every
- * outcome is a value. Errors are thrown only before anything could be sent.
- * @param sender receives the task ID as soon as the service replies, before it is recorded. This is best effort: the
- * journal keeps the ID.
+ * Sends at most one POST per intent under a creation key (architecture: Create), either for a single video or for a row
+ * in a group. Every outcome is a value. Errors are thrown only before anything could be sent.
+ * @param sender receives the task ID as soon as the service replies, before it is recorded. This is best effort,
+ * because the journal also stores the ID.
  */
 export async function createOneVideo(
   deps: PaidDeps,
@@ -40,7 +40,7 @@ export async function createOneVideo(
   if (answer.outcome === 'pending') return answer;
   const key = { namespace: who.namespace, creationKey: input.creationKey };
   await sender.inTime(indexCreated(deps.journal, key, answer, send));
-  // Not recorded, because it depends on which worker answers.
+  // `inspectable` is not recorded, because it depends on which worker answers.
   return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...answer, inspectable: true, ...compared(send) }
     : (answer as CreateVideoAnswer);
@@ -85,7 +85,7 @@ function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
   };
 }
 
-/** Validates what an untyped caller may get wrong, before any lookup. */
+/** Before any lookup, validates the fields that an untyped caller can get wrong. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
   const base = unreadBase(undefined);
   const issue = shapeIssue(input, CREATE_VIDEO_INPUT_SHAPE);

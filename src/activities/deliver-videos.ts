@@ -23,14 +23,14 @@ import { startHeartbeat } from './heartbeat';
 import { completeWatchWithRetries } from './watchers';
 
 /**
- * Milliseconds after which no more downloads are started. A video whose download was not started is answered without a
- * file, and its own download then runs on any worker.
+ * Milliseconds after which no more downloads are started. If a video's download was not started, its answer contains no
+ * file, and the video's own download then runs on any worker.
  */
 const BEGIN_WITHIN_MS = 5_000;
 
 /**
- * Implements `media.deliverVideos`: fetches finished videos with one attempt each, and completes each video's activity
- * as soon as its file is stored (ADR 26). A video that has reached its deadline does not wait for its file.
+ * Implements `media.deliverVideos`: makes one attempt to fetch each finished video, and completes the video's activity
+ * as soon as the file is stored (ADR 26). A video that has reached its deadline does not wait for its file.
  */
 export function createDeliverVideos(
   deps: DownloadDeps,
@@ -54,8 +54,8 @@ export function createDeliverVideos(
 }
 
 /**
- * Implements `media.downloadVideos`: fetches a batch's videos with one attempt each, without sidecars. If the worker
- * shuts down, returns what has been stored. Throws only when it is canceled.
+ * Implements `media.downloadVideos`: makes one attempt to fetch each of a batch's videos, without sidecars. If the
+ * worker shuts down, returns what has been stored. Throws only if the activity is canceled.
  */
 export function createDownloadVideos(
   deps: DownloadDeps,
@@ -79,7 +79,7 @@ export function createDownloadVideos(
 
 interface Deliverable {
   readonly video: VideoTask;
-  /** Time by which its attempt must have ended, in milliseconds since the Unix epoch, in the server's time. */
+  /** The server time by which the video's attempt must have ended, in milliseconds since the Unix epoch. */
   readonly until: number;
 }
 
@@ -87,10 +87,11 @@ interface Deliverable {
 const CONCURRENT = 8;
 
 /**
- * Tries each video once within the time of one activity attempt, and answers each as soon as its own attempt has ended.
- * An attempt makes every check that `media.downloadVideo` makes. The answer is either the stored video or the failed
- * attempt, which counts as the first attempt of the video's own download (C8.7). It is null if there was no attempt, or
- * if the attempt says nothing about the file because it was cut short or failed through a fault on our side.
+ * Makes one download attempt per video within one activity attempt, and answers each video as soon as its download
+ * attempt has ended. A download attempt makes the same checks as `media.downloadVideo`. The answer is either the stored
+ * video or the failed attempt, which counts as the first attempt of the video's own download (C8.7). The answer is null
+ * if no attempt was made, or if the attempt says nothing about the file because it was cut short or failed through a
+ * fault on our side.
  * @param beginWithinMs a video whose attempt has not begun by then is answered without one
  * @throws the first error from `answer`, after all others have been answered
  */
@@ -129,7 +130,7 @@ async function tryEach<Video extends Deliverable>(
   if (failed.length > 0) throw failed[0];
 }
 
-/** Opens the download attempts of one activity attempt. Must be called in the activity. */
+/** Prepares the download attempts that one activity attempt makes. Must be called in the activity. */
 function openTries(deps: DownloadDeps): {
   /** Never throws. */
   of(video: Deliverable): Promise<FetchedVideo | FailedTry | null>;

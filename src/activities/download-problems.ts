@@ -28,8 +28,8 @@ export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
 }
 
 /**
- * In order of precedence: if several locations failed in one attempt, the first kind in this list decides the next
- * step.
+ * Problems in order of precedence: if several locations failed in one attempt, the first kind in this list decides the
+ * next step.
  */
 const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
@@ -119,7 +119,7 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
   };
 }
 
-/** The activity's state when an attempt failed; times in milliseconds. */
+/** The activity's state after a failed attempt. Times are in milliseconds. */
 export interface DownloadState {
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -130,7 +130,7 @@ export interface DownloadState {
   readonly windowMs: number;
   /** Consecutive attempts that ended with this kind of problem, including this one. */
   readonly sameFault: number;
-  /** Last attempt that the retry policy allows; undefined if it is unlimited. */
+  /** Number of the last attempt that the retry policy allows; undefined if attempts are unlimited. */
   readonly policyTries?: number;
   /** Whether the service still reports the result, and this attempt received none of its bytes. */
   readonly lives?: boolean | undefined;
@@ -152,8 +152,8 @@ const FINAL_SOON: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file',
 const MARGIN_MS = 30_000;
 
 /**
- * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never shorter than
- * Retry-After: if Retry-After does not fit within the bounds, there are no more attempts (C8.7).
+ * Decides whether and when to try again (C4.2, C7.4, C8.6). Has no side effects and never throws. The delay is never
+ * shorter than Retry-After: if Retry-After does not fit within the bounds, there are no more attempts (C8.7).
  */
 export function decideDownload(
   problem: DownloadProblem,
@@ -162,7 +162,7 @@ export function decideDownload(
 ): DownloadDecision {
   const { kind, final } = problem;
   const { windowMs, sameFault, policyTries = Infinity } = state;
-  // A worker without the account does not end the attempts: other workers may try for as long as the server allows.
+  // A worker without the account does not end the attempts: other workers can try for as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(state.elsewhere, bounds);
     const ends = state.attempt >= policyTries || closesBefore(retryInMs, state);
@@ -182,7 +182,7 @@ export function decideDownload(
   return closesBefore(retryInMs, state) ? { end: true } : { retryInMs };
 }
 
-/** Whether the server would end the activity before such an attempt could do anything. */
+/** Whether the server would end the activity before an attempt that starts after this delay could do anything. */
 function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState): boolean {
   return startsInMs + MARGIN_MS > leftMs;
 }
@@ -192,7 +192,7 @@ function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadB
   return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }
 
-/** Returns a short delay, because each attempt may reach a worker that has the account. */
+/** Returns a short delay, because the next attempt may reach a worker that has the account. */
 function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
   return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
 }

@@ -62,7 +62,7 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
   });
 }
 
-/** Tolerance, because containers round to whole frames and the audio may be slightly longer. */
+/** Tolerated difference in seconds: containers round to whole frames, and the audio may be slightly longer. */
 const DURATION_TOLERANCE_S = 0.75;
 
 /** Returns the differences between the request, the service's report and the file. A difference is never an error. */

@@ -32,9 +32,9 @@ export interface DownloadDeps {
   /** Returns the client for exactly this account, or undefined if the worker does not have it. */
   readonly accounts: (account: string) => MediaClient | undefined;
   readonly artifacts: ArtifactStore;
-  /** Returns milliseconds from a clock that never steps. @default `performance.now` */
+  /** Returns milliseconds from a monotonic clock. @default `performance.now` */
   readonly now?: () => number;
-  /** Narrower bounds, for tests and small workers. */
+  /** Tighter bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
   /** @default reports nothing */
   readonly events?: PaidEvents | undefined;
@@ -43,8 +43,8 @@ export interface DownloadDeps {
 /**
  * Implements `media.downloadVideo`: fetches, verifies and stores a completed task's video (architecture: Download).
  * Each attempt tries each of the result's locations once. If a watcher has already made an attempt, that one counts as
- * the first. Throws only to be retried (BENIGN, never before Retry-After) or when it is canceled. The last attempt
- * returns `content_unavailable`. Never creates anything.
+ * the first. Throws only to request a retry (BENIGN, never before Retry-After) or if the activity is canceled. The last
+ * attempt returns `content_unavailable`. Never creates anything.
  */
 export function createDownloadVideo(
   deps: DownloadDeps,
@@ -91,7 +91,8 @@ export function createDownloadVideo(
         return finished;
       }
       if (download.signal.aborted) return await cancelled(download);
-      // A connection that breaks after some bytes still makes progress. The number of attempts stays bounded.
+      // A connection that breaks after delivering some bytes has still made progress. The number of attempts stays
+      // limited.
       if (download.flowed && result.problem.kind === 'network') spent().windowMs = 0;
       const { kind } = result.problem;
       try {
@@ -165,7 +166,7 @@ function settle(
   const { kind, message, httpStatus, retryAfterMs, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
   if ('retryInMs' in decision) {
-    // Jitter, so that the attempts for many videos do not all return to one worker at the same time.
+    // Jitter keeps the attempts for many videos from all reaching one worker at the same time.
     const jitter = isElsewhere || kind === 'storage' ? 0.5 + Math.random() : 1;
     const delayMs = Math.round(decision.retryInMs * jitter);
     // Time during which no worker has the account does not count against the service.
@@ -183,8 +184,8 @@ function settle(
 }
 
 /**
- * Never returns. If the worker shuts down, the part is kept for the next attempt; on any other cancellation, it is
- * deleted.
+ * Always throws. If the worker is shutting down, keeps the part for the next attempt. On any other cancellation,
+ * deletes the part.
  */
 async function cancelled(download: DownloadTry): Promise<never> {
   if (isShutdown(download.signal))
@@ -230,13 +231,13 @@ export async function withSidecar(
   return { outcome: 'downloaded', sidecar, ...facts, warnings };
 }
 
-/** A verified and stored video, with its record at that time. */
+/** A verified and stored video, with the task's record at that time. */
 export interface FetchedVideo {
   readonly video: DownloadedVideo;
   readonly record: GetVideoResult;
 }
 
-/** Milliseconds before startToClose at which an attempt stops. */
+/** How long before startToClose an attempt stops, in milliseconds. */
 const CLOSE_MARGIN_MS = 10_000;
 
 /** Returns the milliseconds that an activity attempt has for its downloads. */
@@ -247,7 +248,7 @@ export function tryBudget(info: Info, bounds: DownloadBounds): number {
   );
 }
 
-/** Whether the worker is shutting down, as opposed to a canceled download. */
+/** Whether the signal was aborted because the worker is shutting down, not because the download was canceled. */
 export function isShutdown({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as { message?: unknown } | undefined)?.message === 'WORKER_SHUTDOWN';
 }
@@ -302,7 +303,7 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
   try {
     return await tryLocations(download, taskId, record);
   } catch (error) {
-    // An error without a code comes neither from the store nor from the system, so it is our bug.
+    // An error without a code comes neither from the store nor from the system, so it is a bug in this package.
     if (typeof (error as { code?: unknown }).code !== 'string') throw error;
     return { problem: { kind: 'storage', message: toArtifactError(error).message } };
   }

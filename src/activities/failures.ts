@@ -25,7 +25,7 @@ export function reportMistake(error: unknown): void {
   metricMeter.createCounter(counter, undefined, help).add(1);
 }
 
-/** Runs {@link reportMistake} for a bug. Other errors already have an answer. */
+/** Runs {@link reportMistake} for a bug. Other errors are already part of an answer. */
 export function reportIfMistake(error: unknown): void {
   if (isBug(error)) reportMistake(error);
 }
@@ -36,7 +36,8 @@ export function framesOf(stack = ''): readonly string[] {
 }
 
 /**
- * Returns a `catch` handler that returns this value and reports a bug: no call, paid or not, should fail because of it.
+ * Returns a `catch` handler that returns this value and, if the error is a bug, reports it. A bug must not make a call
+ * fail, whether the call is paid or not.
  */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
@@ -46,8 +47,8 @@ export function reported<T>(value: T): (error: unknown) => T {
 }
 
 /**
- * Number of attempts that workers without the account may make. With two workers, the chance that all of an activity's
- * attempts miss the right one is 1 in 64.
+ * Number of attempts that workers without the account may make. With two workers, the chance that none of an activity's
+ * attempts reaches the right one is 1 in 64.
  */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;
@@ -55,8 +56,8 @@ const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Gives another worker on the queue a chance to serve an account that this one lacks, by throwing a retryable failure
- * during the first attempts. Delays grow and vary, to prevent a tight loop. Use this only before a request, and not for
- * paid calls, which return what is missing.
+ * during the first attempts. Delays grow and vary, to prevent a tight loop. Use this only before a request is sent, and
+ * not for paid calls, which instead return what is missing.
  * @param withinMs milliseconds since the activity was scheduled after which another attempt is useless
  */
 export function retryOnAnotherWorker(withinMs = Infinity): void {
@@ -169,7 +170,7 @@ export async function redactorsOf(accounts: AccountRegistry): Promise<readonly R
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Returns a function that removes from text all known keys, signed URLs, and anything that looks like one. */
+/** Returns a function that removes all known keys, signed URLs and anything that looks like either from a text. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

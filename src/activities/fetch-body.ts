@@ -14,16 +14,16 @@ interface BodyOptions {
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** Number of first bytes that show whether a body is a page or begins like a video. */
+/** Number of leading bytes that show whether a body is a page or begins like a video. */
 const HEAD_BYTES = 64;
 /** Number of bytes that identify a transport stream: three of its packets. */
 const LONG_HEAD_BYTES = 512;
-/** Number of a page's bytes that are kept for a person to inspect. */
+/** How many bytes of a page are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
-/** Number of further bytes that are read but not kept: a key that was cut in half would not be recognized. */
+/** How many more bytes are read but not kept, because a key that was cut in half would not be recognized. */
 const CUT_BYTES = 4 * 1024;
 
-/** The part that was read of a body that is not a video. */
+/** The part of a non-video body that was read. */
 interface Page {
   readonly problem: DownloadProblem;
   readonly chunks: Buffer[];
@@ -85,7 +85,7 @@ export async function readBody(
     body.destroy();
   }
 
-  /** Cleans a page as a whole before any byte is written, because a key may span two chunks. */
+  /** Cleans the whole page before any byte is written, because a key may span two chunks. */
   async function keepPage(): Promise<DownloadProblem> {
     const { problem, chunks } = page!;
     await part.write(await keptOfPage(Buffer.concat(chunks), cleanPage));
@@ -93,14 +93,14 @@ export async function readBody(
   }
 }
 
-/** Returns the part of a page that is kept, cleaned. */
+/** Cleans a page and returns the part of it to keep. */
 export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage']): Promise<Buffer> {
   const cleaned = await cleanPage(page.subarray(0, KEPT_BYTES + CUT_BYTES));
   return cleaned.subarray(0, KEPT_BYTES);
 }
 
 /**
- * Returns a problem if bytes do not begin like a video. A page may later be replaced by the video; other content is
+ * Returns a problem if the bytes do not begin like a video. The video may later replace a page, but other content is
  * final.
  */
 export function notVideoProblem(head: Buffer): DownloadProblem | undefined {
@@ -119,8 +119,8 @@ export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
 });
 
 /**
- * Ends a body that takes too long in total or delivers too few bytes per minute. An idle timeout alone would never end
- * a trickle.
+ * Ends a body that takes too long in total or delivers too few bytes per minute. An idle timeout alone would never stop
+ * a slow trickle of bytes.
  */
 class PaceGuard {
   verdict: string | undefined;
@@ -153,7 +153,7 @@ class PaceGuard {
 /** Progress that an attempt passes to the next one in its heartbeat. Contains no URLs or paths. */
 export interface DownloadProgress {
   readonly v: 1;
-  /** Digest of the activity execution. Only this execution resumes its part. */
+  /** Digest of the activity execution. Only this execution can resume the part. */
   readonly owner: string;
   /**
    * Milliseconds that count against the service: all attempts and the pauses after them since the last byte was
@@ -201,7 +201,7 @@ export function readProgress(details: unknown, owner: string): DownloadProgress 
   return { ...freshProgress(owner), ...given, owner, v: 1 };
 }
 
-/** Counts consecutive faults of the same kind. A worker without the account is not a fault of the download. */
+/** Counts consecutive faults of the same kind. A worker without the account does not count as a download fault. */
 export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind): void {
   if (kind === 'account_not_configured') {
     progress.elsewhere += 1;
@@ -212,8 +212,8 @@ export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind)
 }
 
 /**
- * Returns a part's owner: one execution, one location, one entity. Bytes from two entities are never mixed in one part
- * (failure model: Foreign bytes).
+ * Returns a part's owner, which identifies one execution, one location and one entity. Bytes from two entities are
+ * never mixed in one part (failure model: Foreign bytes).
  */
 export function partOwner(owner: string, location: string, etag: string | null): string {
   return digestOf(owner, location, etag ?? '');

@@ -30,15 +30,15 @@ export interface DownloadTry {
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** According to the `now` clock. */
+  /** When the attempt must end, according to the `now` clock. */
   readonly endsAt: number;
   /** The server's time, in milliseconds since the Unix epoch. */
   readonly serverTime: () => number;
-  /** Aborted at `endsAt`, because slow redirects and several locations add up. */
+  /** Aborts at `endsAt`, because the time for slow redirects and several locations adds up. */
   readonly deadline: AbortSignal;
   /** Whether to ignore any part left by an earlier attempt. */
   readonly fresh?: boolean;
-  /** Whether this is the last attempt. A file that it rejects is kept. */
+  /** Whether this is the last attempt, in which case a rejected file is kept. */
   readonly last: boolean;
   /** Set once this attempt has received a byte of a video. */
   flowed: boolean;
@@ -53,7 +53,7 @@ type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadP
  * Fetches one location into a part that belongs to this execution. Resumes where the last attempt stopped if the entity
  * is provably the same (failure model: Foreign bytes). The returned part has its full length, but its content is not
  * checked yet. Throws storage errors.
- * @param location names the location in parts and heartbeats, and is never its URL
+ * @param location name of the location in parts and heartbeats; never its URL
  */
 async function fetchLocation(download: DownloadTry, location: string, url: URL): Promise<Fetched> {
   const resumed = await resumablePart(download, location);
@@ -210,7 +210,7 @@ const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
 
 /**
  * Tries each of a result's locations once: the content endpoint, then the record's URLs. Skips locations at the service
- * itself if the service has just asked to wait. Throws storage errors.
+ * itself if the service has just requested a wait. Throws storage errors.
  */
 export async function tryLocations(
   download: DownloadTry,
@@ -293,7 +293,7 @@ async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   return { problem: { ...problem, message, rejected } };
 }
 
-/** The record's Retry-After also applies to content from the same service. */
+/** Returns a problem if the record has a Retry-After, which also applies to content from the same service. */
 function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
   if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
   const { retryAfterMs, httpStatus } = record;

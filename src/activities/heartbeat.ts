@@ -12,8 +12,8 @@ const NO_HEARTBEAT: Heartbeat = { beat: () => undefined, stop: () => undefined }
 
 /**
  * Sends a heartbeat every half heartbeat timeout until `stop` is called, so the server times out a worker that hangs or
- * dies, but not one that is waiting. Work that finishes sooner costs the server nothing. Does nothing without a
- * heartbeat timeout. A failed heartbeat never fails the activity.
+ * dies, but not one that is waiting. Work that finishes before the first heartbeat costs the server nothing. Does
+ * nothing without a heartbeat timeout. A failed heartbeat never fails the activity.
  * @param details returns what the next attempt needs; called before every heartbeat
  */
 export function startHeartbeat(details: () => unknown = () => undefined): Heartbeat {
@@ -36,7 +36,10 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
 
 /** Reports an attempt to the server before its request is sent (docs/adr/0015). */
 interface AcknowledgedHeartbeat {
-  /** Sends the current details. `acknowledged`: the server has received them, and nothing newer from this attempt. */
+  /**
+   * Sends the current details. `acknowledged` means that the server has received them and nothing newer from this
+   * attempt.
+   */
   notify(): Promise<Acknowledgement>;
   /** Stops the background heartbeats. */
   stop(): void;
@@ -48,7 +51,7 @@ interface AcknowledgedHeartbeat {
  */
 export type Acknowledgement = 'acknowledged' | 'stopped' | 'unacknowledged';
 
-/** Maximum wait for the server, in milliseconds. It counts toward the time of the send. */
+/** Maximum wait for the server's acknowledgement, in milliseconds. The wait counts toward the send's time. */
 const ANSWER_MS = 4_000;
 
 interface AcknowledgedHeartbeatOptions {
@@ -64,8 +67,9 @@ interface AcknowledgedHeartbeatOptions {
 }
 
 /**
- * Sends a heartbeat every half heartbeat timeout, and on every `notify`. The SDK delays its heartbeats. Here, each one
- * is acknowledged before the next one is sent, so the server's state is never older than the last report.
+ * Sends a heartbeat every half heartbeat timeout, and on every `notify`. The SDK delays its heartbeats. Here, each
+ * heartbeat must be acknowledged before the next one is sent, so the server's state is never older than the last
+ * report.
  */
 export function startAcknowledgedHeartbeat({
   details,
@@ -83,7 +87,7 @@ export function startAcknowledgedHeartbeat({
       await send(details());
     } catch (error) {
       if (STOPS.has((error as Error).name)) return 'stopped';
-      // It may still be in flight, and arrive after a later heartbeat.
+      // The heartbeat may still be in flight and arrive after a later one.
       doubtful = true;
     }
     return doubtful ? 'unacknowledged' : 'acknowledged';
@@ -104,7 +108,8 @@ export function startAcknowledgedHeartbeat({
       if (isOver()) return;
       void notify();
       ticks += 1;
-      // The SDK gives up an attempt five seconds after the heartbeat timeout unless it has sent a heartbeat itself.
+      // The SDK abandons an attempt five seconds after the heartbeat timeout unless the SDK itself has sent a
+      // heartbeat.
       if (ticks % 2 === 0) context.heartbeat(careful());
     },
     Math.max(10, heartbeatTimeoutMs / 2),
@@ -113,7 +118,7 @@ export function startAcknowledgedHeartbeat({
   return { notify, stop: () => clearInterval(timer) };
 }
 
-/** Names of the client errors that mean the server has responded that the attempt must end. */
+/** Names of the client errors by which the server indicates that the attempt must end. */
 const STOPS: ReadonlySet<string> = new Set([
   'ActivityNotFoundError',
   'ActivityCancelledError',

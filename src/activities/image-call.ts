@@ -72,7 +72,7 @@ export function createImageCall(
   };
 }
 
-/** Validates what an untyped caller may get wrong, before any lookup. */
+/** Before any lookup, validates the fields that an untyped caller can get wrong. */
 function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined {
   const issue = shapeIssue(input, IMAGE_INPUT_SHAPE);
   if (issue !== undefined)
@@ -177,8 +177,8 @@ function specOf(
 }
 
 /**
- * Handles another sender that may still be running: retries wait for its outcome, and the last retry returns what is
- * known.
+ * Handles a call whose other sender may still be running: retries wait for that sender's outcome, and the last retry
+ * returns what is known.
  */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
   const left = send === null ? 1000 : timeLeft(send, who.serverTime());
@@ -186,8 +186,8 @@ function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Ca
   throw retryLater({
     class: 'waiting_for_sender',
     message: 'A sender for this call may still be running. Waiting for its outcome.',
-    // The first retries are quick, in case the sender is still running. A later retry waits until a dead
-    // sender's time has expired.
+    // The first retries are quick, in case the sender is still running. Later retries wait until the sender's time has
+    // expired, in case it has died.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
   });
 }

@@ -24,7 +24,7 @@ export interface ImageStorage {
   readonly base: AnswerBase;
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
-  /** Number of results requested. A difference is reported, never hidden. */
+  /** Number of results requested. If the service returns a different number, that is always reported. */
   readonly requested: number;
   readonly warnings: readonly string[];
   /**
@@ -32,7 +32,7 @@ export interface ImageStorage {
    * after that.
    */
   readonly deadlineAt: number;
-  /** The answer's journal. Without one, results that are lost now cannot be fetched later. */
+  /** The journal that records the answer. Without one, results that are lost now cannot be fetched later. */
   readonly journal: CreateJournal;
   /** Results that are already stored, by index. They are not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
@@ -46,7 +46,7 @@ interface Lost {
 
 /** Maximum size of a single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
-/** Maximum number of results read from one reply. Services return far fewer, and the answer lists each of them. */
+/** Maximum number of results read from one reply, because the answer lists each one. Services return far fewer. */
 export const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
@@ -187,8 +187,9 @@ interface LostImages {
 }
 
 /**
- * Fetches the results that a paid image call could not store, using the links in its reply. Buys nothing. A complete
- * result is adopted permanently, so it remains after the links expire. Returns undefined if there are no links.
+ * Fetches the results that a paid image call could not store, using the links in its reply. Buys nothing. If all
+ * results are now stored, they are adopted permanently, so they remain available after the links expire. Returns
+ * undefined if there are no links.
  */
 export async function fetchLostImages(
   { log, send, recorded }: LostImages,

@@ -21,18 +21,18 @@ import { recordedEnd, type SendWindow } from './send-window';
 import { type Sender } from './sender';
 import { type Accepted } from './spans';
 
-/** A paid call: the parts that differ between the kinds of paid calls. */
+/** The parts of a paid call that depend on its kind. */
 export interface PaidSpec {
   readonly paid: PaidRequest;
   readonly creationKey: string;
   readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
-  /** The campaign batch that pays. Nothing is sent once it is closed. */
+  /** The campaign batch that pays. Nothing is sent once the batch is closed. */
   readonly payer?: string | undefined;
-  /** Milliseconds of work between the reply and the write of its outcome. */
+  /** Milliseconds needed between receiving the reply and writing its outcome. */
   readonly afterReplyMs: number;
-  /** Whether the activity reconciles itself: a retry may then send again after a proven refusal. */
+  /** Whether the activity reconciles its own sends. If so, a retry can send again after a proven refusal. */
   readonly retries: boolean;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
@@ -41,8 +41,8 @@ export interface PaidSpec {
   /** Set to return only what is recorded. An open send stays open. */
   readonly recordedOnly?: true;
   /**
-   * When a call that may have been lost together with its heartbeats was scheduled (ISO 8601). Set if the caller wants
-   * only what is recorded about it.
+   * Scheduled time (ISO 8601) of a call that may have been lost together with its heartbeats. Set if the caller wants
+   * only what is recorded about that call.
    */
   readonly recordedSince?: string | undefined;
   /** The unconfirmed send that may be sent again under its idempotency key. */
@@ -52,7 +52,7 @@ export interface PaidSpec {
    */
   readonly agreedPrice?: number | null | undefined;
   /**
-   * Set if the caller accounts for everything under its keys: if another request owns the key, the answer then includes
+   * Set if the caller accounts for all costs under its keys: if another request owns the key, the answer then includes
    * what that request may cost.
    */
   readonly keepsBooks?: true;
@@ -114,7 +114,10 @@ export function sentBy({ namespace, workflowId, runId, ancestors, activityId, se
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
 }
 
-/** Returns the entry that permanently excludes a sender. It names the workflows that may use its key again. */
+/**
+ * Returns the entry that permanently excludes a sender. The entry names the workflows that may use the sender's key
+ * again.
+ */
 export function fenceOf(who: Caller): FenceEntry {
   const { runId: _, attemptAt: __, ...names } = sentBy(who);
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };

@@ -21,7 +21,7 @@ import { timeLeftOpen, timeLeftRepeated } from './send-window';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
 
-/** An entry exists although its write failed. */
+/** The error for an entry that exists although its write failed. */
 export const UNSURE = new JournalRecordError(
   'A record might not survive a power loss: it can be read, but its write failed.',
 );
@@ -36,14 +36,14 @@ export function journalUnavailable(error: unknown): ApplicationFailure {
   });
 }
 
-/** For a `catch`: makes the server retry the activity. */
+/** A `catch` handler that makes the server retry the activity. */
 export function orRetry(error: unknown): never {
   throw journalUnavailable(error);
 }
 
 /**
- * For a `catch`: returns the answer for a call that is not sent because of the journal. Logs the cause, because the SDK
- * does not log returned values.
+ * Creates a `catch` handler that returns the answer for a call that is not sent because of a journal failure. The
+ * handler logs the cause, because the SDK does not log returned values.
  */
 export const journalDown =
   (base: AnswerBase) =>
@@ -68,7 +68,7 @@ function warnOnce(error: unknown, cause: string): void {
   const context = Context.current();
   if (WARNED.has(context)) return;
   WARNED.add(context);
-  // The journal may be a user's own code. A bug in it is reported, and the call waits as for any other fault.
+  // The journal may be the user's own code. A bug in it is reported, and the call waits as for any other fault.
   reportIfMistake(error);
   log.warn('The create journal cannot be read or written', { cause });
 }
@@ -96,7 +96,7 @@ export async function openLog(journal: CreateJournal, key: JournalKey): Promise<
  */
 interface Appended {
   readonly is: 'won' | 'lost' | 'unsure';
-  /** Includes the new entry; after `lost`, the log as it is now. */
+  /** The log with the new entry; after `lost`, the log in its current state. */
   readonly log: KeyLog;
 }
 
@@ -126,7 +126,7 @@ function isSame(existing: LogEntry, written: LogEntry): boolean {
   return textOf(existing) === textOf(written);
 }
 
-/** Like {@link append}, for an activity that is retried: an error makes it read the log again. */
+/** Like {@link append}, for an activity that is retried: after an error, the next attempt reads the log again. */
 export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<KeyLog> {
   const appended = await append(journal, log, entry).catch(orRetry);
   if (appended.is === 'unsure') orRetry(UNSURE);
@@ -142,9 +142,9 @@ export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: 
 const RECORD_TRIES = 4;
 
 /**
- * Records a send's result before it is reported. A journal failure cannot undo the send, so the caller reports it if
- * `recorded` is false. If the journal has lost the intent in the meantime, the send is recorded first, because an
- * answer alone proves nothing.
+ * Records a send's result before it is reported. A journal failure cannot undo the send, so the caller reports that
+ * failure if `recorded` is false. If the journal has lost the intent in the meantime, the send is recorded first,
+ * because an answer alone proves nothing.
  */
 export async function recordAnswer(
   journal: CreateJournal,
@@ -232,7 +232,7 @@ const REPEATED = {
 /**
  * Records a decision and applies it.
  * @param now milliseconds since the Unix epoch
- * @throws while the request may be in flight again: the decision would hide what that request buys
+ * @throws as long as the request may be in flight again, because the decision would hide what that request buys
  */
 export async function recordDecision(
   journal: CreateJournal,
@@ -258,7 +258,7 @@ export async function followDecision(
   if (answer !== null) await indexCreated(journal, log.key, answer, sentOf(log, about));
 }
 
-/** Marks a send's outcome as known: other calls with the same body no longer need to check it. */
+/** Marks a send's outcome as known, so that other calls with the same body no longer need to check it. */
 async function forgetSettled(
   journal: CreateJournal,
   { key, entries, state }: KeyLog,
@@ -275,8 +275,8 @@ export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntr
 }
 
 /**
- * Removes the service's own text, which may repeat a prompt: a journal is used for diagnostics. Kind, code and our
- * message stay.
+ * Removes the service's own text, because it may repeat a prompt and the journal is used for diagnostics. The kind, the
+ * code and our message stay.
  */
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
   if (!('error' in answer) || answer.error === undefined || isOpenAnswer(answer)) return answer;
@@ -312,8 +312,8 @@ export async function claimTask(
 }
 
 /**
- * Indexes a created task by its ID. Repeated whenever the creation is read, because a killed process may not have done
- * so.
+ * Indexes a created task by its ID. Repeated whenever the creation is read, because a process may have been killed
+ * before it did so.
  */
 export async function indexCreated(
   journal: CreateJournal,

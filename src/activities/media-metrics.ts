@@ -25,15 +25,16 @@ interface Watched {
 const MISSED_INTERVALS = 3;
 const LEAST_MS = 60_000;
 const SAMPLE_MS = 15_000;
-/** More tasks than one worker has in flight. */
+/** More tasks than one worker ever has in flight. */
 const MAX_WATCHED = 100_000;
 
 /**
- * Counts a worker's polls from its ticks' answers, whichever thread runs them. Every tick names the videos in flight.
+ * Counts a worker's polls based on the answers to its ticks, whichever thread runs the ticks. Every tick names the
+ * videos in flight.
  */
 export class PollMetrics {
   private readonly watched = new Map<string, Watched>();
-  /** Videos in flight by account. An account with 0 stays in the map so that its gauge is set. */
+  /** Videos in flight by account. An account with 0 stays in the map so that its gauge is set to 0. */
   private readonly inFlight = new Map<string, number>();
   private sampling: NodeJS.Timeout | undefined;
 
@@ -94,7 +95,7 @@ export class PollMetrics {
   }
 }
 
-/** Counts a tick's tasks by a label for their answer. A task without an answer is unchanged. */
+/** Counts a tick's tasks by the label for their answer. A task without an answer counts as unchanged. */
 export function pollsByAnswer(
   { byModel }: PollVideosInput,
   { answers }: PollVideosResult,
@@ -144,8 +145,8 @@ interface ReportedDownload {
 }
 
 /**
- * Reports paid work to operators: metrics, and a log line for each call that was sent. A report never fails or delays
- * the work: its line is written once the keys that it must not show are known.
+ * Reports paid work to operators: metrics, and a log line for each call that was sent. Reporting never delays the work
+ * or makes it fail. A log line is written once the keys that it must not show are known.
  */
 export interface PaidEvents {
   readonly metrics: Metrics;
@@ -275,7 +276,7 @@ function outcomeOf(answer: RecordedAnswer): CallOutcome {
   }
 }
 
-/** Returns one of a small set of public names, with the service's status as in `http_429`. */
+/** Returns the reason as one of a small set of public names. For an HTTP status, this is a name such as `http_429`. */
 function reasonOf(answer: RecordedAnswer): string {
   switch (answer.outcome) {
     case 'created':

@@ -72,7 +72,7 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
 }
 
 /**
- * Returns the answer for a call that was not sent. @param more whether and how long waiting helps; @default it may
+ * Returns the answer for a call that was not sent. @param more whether waiting helps, and for how long; @default it may
  * help, and no intent was recorded
  */
 export function unsentAnswer(
@@ -108,7 +108,7 @@ export function fencedAnswer(base: AnswerBase): NotSent {
   return unsentAnswer(base, 'fenced', 'The journal proves that nothing was sent.');
 }
 
-/** Identifies the send that an answer is about and that was compared with its request. */
+/** Identifies the send that an answer is about, after the call's request was compared with that send. */
 export function compared(send: Send['sent'] | null): Pick<PendingCall, 'announced' | 'fingerprint'> {
   return send === null ? {} : { announced: send.nonce, fingerprint: send.fingerprint };
 }
@@ -188,7 +188,7 @@ export function failureAnswer(
   }
 }
 
-/** The facts about a request that its log stores. They contain none of its text. */
+/** The facts about a request that its log stores. They contain none of the request's text. */
 type SentFacts = CallFacts & Pick<IntentEntry, 'account'>;
 
 export function factsIn({

@@ -89,7 +89,7 @@ export interface PaidDeps {
   readonly events?: PaidEvents | undefined;
 }
 
-/** The caller, from the activity's context. */
+/** The caller, as described by the activity's context. */
 export interface Caller {
   readonly namespace: string;
   readonly workflowId: string | null;
@@ -104,8 +104,8 @@ export interface Caller {
   /** When the server scheduled the activity, ISO 8601. */
   readonly scheduledAt: string;
   /**
-   * Whether an earlier attempt of the activity may have sent and may still be running. True for a retry, and for the
-   * first attempt after an operator's reset, which resets the attempt number.
+   * Whether an earlier attempt of the activity may have sent a request and may still be running. True for a retry, and
+   * for the first attempt after an operator's reset, which resets the attempt number.
    */
   readonly isLater: boolean;
   readonly isLastAttempt: boolean;
@@ -156,7 +156,7 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
 }
 
 /**
- * Allows only a single attempt without a journal, because nothing else would keep a second attempt from buying again
+ * Without a journal, allows only a single attempt, because nothing else would keep a second attempt from buying again
  * (architecture: Create).
  */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
@@ -172,7 +172,8 @@ export type Prepared = ReadyCall | UnreadyCall;
 /** Why a call is not sent yet. */
 type UnreadyCall = {
   /**
-   * See {@link ReadyCall}. Null if a file cannot be read or the shape is wrong, in which case there is no fingerprint.
+   * See {@link ReadyCall}. Null if a file cannot be read or the request's shape is wrong, in which case there is no
+   * fingerprint.
    */
   readonly fileHashes: ReadonlyMap<string, string> | null;
 } & (
@@ -219,7 +220,7 @@ export function isKnownModel(prepared: Prepared): boolean {
   return prepared.kind === 'ready' && !prepared.warnings.includes(NOT_VALIDATED);
 }
 
-/** For a body that could not be built although no field was at fault. */
+/** The issue for a body that could not be built although no field was at fault. */
 export const UNSENDABLE: ValidationIssue = {
   field: 'request',
   message: 'The request could not be converted to a request body.',

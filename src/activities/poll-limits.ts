@@ -33,7 +33,7 @@ export interface OpenPoll {
   readonly ended: Promise<EndedPoll>;
   /** Set when the GET has ended. */
   end?: EndedPoll;
-  /** Number of ticks that ended before this GET. */
+  /** Number of ticks that ended before this GET did. */
   missedBy: number;
 }
 
@@ -47,20 +47,20 @@ interface Owed {
   readonly askedAt: number;
   readonly endedAt: number;
   readonly reply: PollReply;
-  /** Number of ticks that have not received it. */
+  /** Number of ticks that have yet to receive the answer. */
   to: number;
 }
 
 /** Longer than any pause between two ticks for one task, so the next tick finds a missed answer. */
 const KEPT_MS = 120_000;
-/** At least as many tasks as one worker has in flight. Their answers are small. */
+/** Maximum number of kept answers: at least as many as one worker has tasks in flight. Answers are small. */
 const MAX_KEPT = 20_000;
 /** Maximum length of the service's text that is reported as a failed poll's reason, in characters. */
 const MAX_REASON = 200;
 
 /**
  * The GETs in flight, one per task, and the answers that arrived between ticks. An answer is kept for as many ticks as
- * missed it, so answers are not lost if the service takes about as long as an interval.
+ * missed it, so answers are not lost if the service takes about one interval to respond.
  */
 export class OpenPolls {
   private readonly open = new Map<string, OpenPoll>();
@@ -134,8 +134,8 @@ export function replyOf(result: GetVideoResult): PollReply {
 }
 
 /**
- * Kept short, because every tick with a failing task sends it. Empty if the service returned neither a code nor a
- * message.
+ * Returns a failed poll's reason, kept short because every tick with a failing task sends it. Empty if the service
+ * returned neither a code nor a message.
  */
 function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError } {
   if (error === undefined || (error.code === null && error.message === null)) return {};
@@ -145,7 +145,7 @@ function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError }
   return { reason: { kind, code, message: short } };
 }
 
-/** Retry-After is counted from the time of the reply. */
+/** Deducts the reply's age from its Retry-After, which counts from the time of the reply. */
 function aged(reply: PollReply, ageMs: number): PollReply {
   if (!('error' in reply) || reply.retryAfterMs === undefined) return reply;
   return { ...reply, retryAfterMs: Math.ceil(Math.max(0, reply.retryAfterMs - ageMs)) };
@@ -199,7 +199,7 @@ export class PollGate {
     this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? until));
   }
 
-  /** Returns the milliseconds for which the model stays closed; 0 if it is open. */
+  /** Returns the milliseconds for which the model remains closed; 0 if it is open. */
   closedFor(accountAndModel: string): number {
     const until = this.closedUntil.get(accountAndModel);
     if (until === undefined) return 0;
@@ -215,14 +215,14 @@ interface LastPoll {
   again: boolean;
 }
 
-/** More tasks than one worker has in flight. */
+/** More tasks than one worker ever has in flight. */
 const MAX_REMEMBERED = 100_000;
 
 /** Long enough for several ticks at any interval. */
 const WINDOW_MS = 60_000;
 /** Minimum time between two warnings. */
 const QUIET_MS = 10 * 60_000;
-/** Share of tasks without a timely GET at or above which a shortage is reported. */
+/** A shortage is reported if at least this share of tasks had no timely GET. */
 const NOTABLE = 0.1;
 /** Factor applied to the mean latency, because latencies vary. */
 const SPARE = 1.3;
@@ -247,7 +247,7 @@ export class PollSockets {
 
   /**
    * Ends a tick: counts the GETs that were due and those that it could not send in time.
-   * @returns how many sockets would be enough, if the shortage persists; at most once in ten minutes
+   * @returns how many sockets would be enough, if the shortage persists; at most once every ten minutes
    */
   endTick(tick: {
     readonly due: number;

@@ -20,7 +20,7 @@ const pollVideos = createPollVideos({
 
 function accountOf({ name, baseUrl, key, secrets: all }: AccountAccess): Account {
   keys.set(name, key);
-  // Every message contains a copy. Redactors are rebuilt only after a key has changed.
+  // Every message contains a copy of the keys. Redactors are rebuilt only after a key has changed.
   if (all.length !== secrets.length || all.some((secret, place) => secret !== secrets[place])) secrets = all;
   let account = known.get(name);
   if (account === undefined) {

@@ -40,7 +40,7 @@ interface PollTarget {
 
 /**
  * Runs one tick: sends a GET per task and returns what changed (architecture: Wait). Never throws because of a service
- * reply. A task without an answer when the time budget ends is `late`: its GET continues, and the next tick takes its
+ * reply. A task that has no answer when the time budget ends is `late`: its GET continues, and the next tick takes its
  * answer.
  */
 export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
@@ -114,7 +114,7 @@ class Tick {
     this.endNow();
   }
 
-  /** Answers from a final record that arrived after an earlier tick, so no GET is needed. */
+  /** Answers a task without a GET if its final record arrived after an earlier tick. Returns whether it did. */
   endsAtOnce(target: PollTarget): boolean {
     return this.polls.keepsFinal(target.task) && this.answerKept(target);
   }
@@ -226,12 +226,13 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
 }
 
 /**
- * GETs in the same step are sent together: a timer for each one would cost a fifth of a poll, and 10 ms do not matter.
+ * GETs in the same step are sent together: a timer for each one would add a fifth to the cost of a poll, and a shift of
+ * 10 ms does not matter.
  */
 const STEP_MS = 20;
 
 /**
- * Returns the time at which a tick polls a task, by the clock that its arguments use. Without a spread, it is polled
+ * Returns the time at which a tick polls a task, on the clock that the arguments use. Without a spread, it is polled
  * immediately. With a spread, it is polled one of its group's intervals after its last poll, plus or minus half a step,
  * within the part of the tick that the spread specifies. This absorbs ticks that are too early or too late, and
  * distributes many groups' ticks evenly.
@@ -254,7 +255,7 @@ export function dueAt(
   return Math.min(Math.max(step, tickAt), tickAt + overMs);
 }
 
-/** Returns a number from 0 to below 1 that is always the same for a task. */
+/** Returns a number in [0, 1) that is always the same for a given task. */
 function placeOf(task: string): number {
   return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
 }

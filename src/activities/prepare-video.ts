@@ -19,7 +19,7 @@ import { fetchReference, missing, resolveSource, resolveStored, signedAddress } 
 
 type Body = WireJsonBody | WireMultipartBody;
 
-/** A reference whose bytes are known, or stay in the store because the service receives a URL for them. */
+/** A reference whose bytes are either known here, or stay in the store because the service receives a URL for them. */
 interface FoundReference {
   readonly reference: VideoReference;
   readonly source: ResolvedReference['source'] | { readonly kind: 'stored'; readonly artifact: ArtifactRef };

@@ -169,7 +169,7 @@ function recordsCompleteAt({ records, log, intent, unconfirmed }: Inspection, ab
 async function adoptFound(inspection: Inspection, taskId: string): Promise<CreateVideoAnswer> {
   const { deps, log, intent, unconfirmed } = inspection;
   const answer = adoptedAnswer(intent, unconfirmed.sendAttempt, taskId, 'unknown');
-  // Another key whose request has the same body has already adopted it.
+  // Another key whose request has the same body has already adopted this task.
   if (!(await claimTask(deps.journal, log.key, intent, answer))) return unconfirmed;
   const reason = "found in the service's task records";
   await decideByRecords(inspection, { decision: 'adopt', reason, answer });
@@ -202,7 +202,8 @@ async function decideByRecords(
 }
 
 /**
- * The log is checked often while a sender may still be running, so its answer is returned as soon as it is recorded.
+ * The log is checked often while a sender may still be running, so that the sender's answer is returned as soon as it
+ * is recorded.
  */
 const SENDER = {
   message: 'A sender for this call may still be running. Waiting for its outcome.',
@@ -211,7 +212,7 @@ const SENDER = {
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 const DECIDED = 'A person has decided about the unconfirmed send. The call follows that decision.';
 
-/** A create activity that returned no answer, with its key's log. */
+/** A create activity that returned no answer, with the log of its key. */
 interface Unanswered {
   readonly deps: PaidDeps;
   readonly input: ReconcileCreateInput;
@@ -309,7 +310,7 @@ async function ofAnotherSend(
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
-/** Whether the request is known to match that of a send, or cannot be shown to differ from it. */
+/** Whether the request is known to match a send's request, or cannot be shown to differ from it. */
 function isCompared({ input, log, who }: Unanswered, at: number): boolean {
   const { sent } = log.state.sends[at] as Send;
   return input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
@@ -330,7 +331,7 @@ async function fenceOff({ deps, log, who }: Unanswered): Promise<void> {
   if (!log.state.fenced.includes(who.sender)) await appendOrRetry(deps.journal, log, fenceOf(who));
 }
 
-/** Handles a send that the activity may have made with another journal, which this journal does not show. */
+/** Handles a send that this journal does not show, because the activity may have made it with another journal. */
 async function unseen(call: Unanswered): Promise<CreateVideoAnswer> {
   if (isDecided(call.log, call.input.trace)) return unsentAnswer(call.base, 'decided', DECIDED);
   return (await noted(call)).answer as CreateVideoAnswer;
@@ -344,8 +345,8 @@ function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<
 }
 
 /**
- * Returns the log, including the task named by the last heartbeat. The task ID proves that the reply was read. Its
- * sender either could not record it, or will find the same task when it does, so there is no need to wait for it.
+ * Returns the log, including the task named by the last heartbeat. The task ID proves that the reply was read. The
+ * sender either could not record the ID or will record the same one, so there is no need to wait for the sender.
  */
 async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
   const { deps, input, log: read } = call;

@@ -14,8 +14,8 @@ interface RefusalSigns {
 }
 
 /**
- * Match a disabled or unknown model in the services' codes and messages. Errors about the model's parameters do not
- * match.
+ * Patterns that match a disabled or unknown model in the services' codes and messages. Errors about the model's
+ * parameters do not match.
  */
 const MODEL_CODE =
   /^(?:.*\.)?(?:model_?(?:not_?found|does_?not_?exist|not_?exists?|disabled)|(?:unknown|no_?such|disabled)_?model)$/i;
@@ -24,8 +24,8 @@ const MODEL_WORDS =
 
 /**
  * Returns the scope in which a proven refusal remains in effect until a person fixes its cause: the account (its key or
- * balance), or one of its models (disabled, unknown, or without such a path). Returns undefined if the refusal applies
- * only to this request.
+ * balance), or one of its models (disabled, unknown, or not served at this path). Returns undefined if the refusal
+ * applies only to this request.
  */
 export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
   if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;
@@ -35,8 +35,8 @@ export function standingScope({ reason, httpStatus, error }: RefusalSigns): Stan
 }
 
 /**
- * Whether a refusal with a scope may apply only to its own request: a firewall returns 403 or 404 because of a prompt,
- * and a service returns 403 for forbidden content. One other call shows which it is.
+ * Whether a refusal with a scope may apply only to its own request: a firewall can return 403 or 404 because of a
+ * prompt, and a service can return 403 for forbidden content. One other call shows which it is.
  */
 function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>): boolean {
   const isVague = httpStatus === 403 || httpStatus === 404 || httpStatus === 405;
@@ -48,13 +48,13 @@ const namesModel = ({ code, message }: TaskError): boolean =>
 
 /** Identifies calls that the same refusal affects: all of an account's calls, or those for one operation and model. */
 export interface GatedCall {
-  /** The call's creation key. All sends under it are one call. */
+  /** The call's creation key. All sends under it count as one call. */
   readonly call: string;
   /** The account's resolved name. */
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object while the account's key is unchanged. A refusal for another key no longer applies. */
+  /** The same object as long as the account's key is unchanged. A refusal for another key no longer applies. */
   readonly key: object;
 }
 
@@ -70,7 +70,7 @@ export interface StandingRefusal {
   readonly probeInMs: number;
 }
 
-/** Permission to send. The result must always be reported. */
+/** Permission to send. The caller must always report the result. */
 export interface Pass {
   /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
@@ -91,7 +91,7 @@ interface Circuit {
   acceptedAt: number;
   /** Calls that have been refused since then, each possibly only because of what it requested. */
   readonly doubts: Set<string>;
-  /** The key to which this state applies. */
+  /** The account key that this state applies to. */
   key: object | null;
   /** The probe in flight, which other calls wait for. */
   probe: Promise<void> | null;
@@ -100,7 +100,7 @@ interface Circuit {
 export interface RefusalGateOptions {
   /** Milliseconds between two probes of a refused account or model. @default one minute */
   readonly probeMs?: number | undefined;
-  /** Returns milliseconds from a clock that never steps. @default `performance.now` */
+  /** Returns milliseconds from a monotonic clock. @default `performance.now` */
   readonly now?: () => number;
   /**
    * Called when a standing refusal takes effect, with its reason, or when one ends.
@@ -119,13 +119,13 @@ const PROVEN_FOR_MS = 60_000;
 /** Maximum wait for a probe, in milliseconds. Refusals are fast; if the reply is slower, the service is working. */
 const LISTEN_MS = 2_000;
 /**
- * Milliseconds after which a call returns if its refusal may apply only to its own request. By then, other calls will
- * have shown whether it does.
+ * Milliseconds after which a call is retried if its refusal may apply only to its own request. By then, other calls
+ * will have shown whether that is so.
  */
 const DOUBT_MS = 5_000;
 /**
- * Number of refusals after which a call is final if the account has accepted others, even if it has accepted none
- * since.
+ * Number of refusals after which a call's refusal is final if the account has ever accepted another call, even if not
+ * since the last refusal.
  */
 const OWN_REFUSALS = 5;
 /** Number of doubtful calls at which the wait for the next probe is longest. */
@@ -170,7 +170,7 @@ export class RefusalGate {
     for (const circuit of circuits) if (this.now() >= circuit.probeAt + LONGEST_MS) circuit.probe = null;
     const probes = (): Promise<void>[] => circuits.flatMap(({ probe }) => probe ?? []);
     let hasEnded = true;
-    // The first to wake may probe next, so nothing is awaited between this loop and the pass.
+    // The first call to wake can probe next, so nothing is awaited between this loop and the pass.
     while (hasEnded && probes().length > 0)
       hasEnded = (await atMostFor(Promise.all(probes()), LISTEN_MS)) !== undefined;
     const now = this.now();
@@ -262,7 +262,7 @@ export class RefusalGate {
     }
     const circuit = refused.standing === 'account' ? account : model;
     if (this.isOwn(circuit, call, refused, now)) {
-      // This says nothing about the account, so the next call probes.
+      // This answer says nothing about the account, so the next call probes.
       circuit.probeAt = now;
       return ofItsOwn(refused) as Answer;
     }
@@ -281,7 +281,7 @@ export class RefusalGate {
     return at < circuit.acceptedAt || (circuit.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
   }
 
-  /** Opens a circuit if this refusal is sufficient. @returns milliseconds until the refused call may return */
+  /** Opens a circuit if this refusal is reason enough. @returns milliseconds until the refused call is retried */
   private trip(circuit: Circuit, call: string, refused: RejectedCall, now: number, askedMs: number): number {
     const isDoubtful = mayBeOfOneRequest(refused);
     if (isDoubtful && circuit.doubts.size < MOST_DOUBTS) circuit.doubts.add(call);
@@ -301,7 +301,7 @@ export class RefusalGate {
   }
 }
 
-/** Returns the refusal of a call while others are accepted. Waiting does not help. */
+/** Returns the refusal for a call that is refused although others are accepted, so waiting does not help. */
 function ofItsOwn({ standing: _, ...refused }: RejectedCall): RejectedCall {
   const message = `${refused.message} The account's other calls are being accepted, so the refusal applies only to this request.`;
   return { ...refused, message };

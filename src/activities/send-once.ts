@@ -92,7 +92,7 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
     afterMistake(deps, who, spec, error),
   );
   const { answer, isRecorded = false } = result;
-  // A records lookup does not count as a call.
+  // A lookup of what is recorded does not count as a call.
   if (answer.outcome === 'pending' || (spec.recordedOnly === true && !answer.sent)) return result;
   deps.events?.called({
     operation: spec.paid.operation,
@@ -128,7 +128,7 @@ async function afterMistake(
 async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   const { binding, knownTask } = spec.sender;
   const named = unreadBase(spec.account);
-  // An earlier attempt may have sent: only the queue's journal knows.
+  // An earlier attempt may have sent a request: only the queue's journal shows that.
   const unread = (answer: NotSent): SendOnceResult =>
     who.isLater ? unanswered(named, spec.sender) : ended(answer);
   if (!binding.bound) return unread(unsentAnswer(named, 'journal_not_bound', binding.message));
@@ -138,7 +138,7 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   if ('outcome' in log) return unread(log);
   const account = call.account?.name ?? named.account;
   const base = { ...named, account, ...nextSend(log.state) };
-  // An earlier attempt has bought it and could not record it; reconciliation will.
+  // An earlier attempt bought this task but could not record it. Reconciliation will record it.
   if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, binding, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
@@ -203,10 +203,10 @@ async function bySend(
   if (verdict === 'conflict') return ended(conflictAnswer(base, spec.keepsBooks === true ? send : undefined));
   if (verdict === 'pending') return inFlight(opened, at);
   const owing = mayHaveCost(send) ? { ...base, mayBeOwed: true as const } : base;
-  // Already paid for or refused. Without its account, it cannot be compared with another run's request.
+  // Already paid for or refused. Without the account, this request cannot be compared with another run's.
   if (account === undefined && send.sent.runId !== who.runId)
     return ended(await kept(missingAnswer(owing, NO_ACCOUNT)));
-  // The refusal of another call will soon expire.
+  // Another call's refusal soon expires, so relying on one is not recorded.
   const isRelied = mayHaveCost(send) || send.decision !== null;
   if (isRelied && !isNamed(log.entries, who)) return nameFirst(opened, owing);
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
@@ -220,8 +220,8 @@ async function bySend(
 }
 
 /**
- * Answers only after the log names this workflow, which relies on another workflow's send: a prune then keeps it for a
- * reset of either one. Decides again, because another entry may have been written first.
+ * First records that this workflow relies on another workflow's send, so that a prune keeps the log for a reset of
+ * either workflow. Then decides again, because another entry may have been written first.
  */
 async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnceResult> {
   const { deps, who, log } = opened;
@@ -231,7 +231,7 @@ async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnc
   return overtaken({ ...opened, log: appended.log });
 }
 
-/** Handles a send in flight. An activity that retries gives up on it once no sender can still be running. */
+/** Handles a send in flight. An activity that retries gives up on the send once no sender can still be running. */
 async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, fingerprint } = opened;
   const { sent } = log.state.sends[at] as Send;
@@ -251,7 +251,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   const { deps, who, spec, binding, log, base, account, fingerprint } = opened;
   const announcement = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
   const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
-  // One send that is waiting or in flight is enough if no other send is known.
+  // If no heartbeat named a send, one that waits or is in flight is enough, and no lost send is recorded.
   const isHeld = log.state.open !== null || log.state.unknown !== null;
   const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, binding.boundSince);
   const isUnseenSend = isUnseen(log, announcement);
@@ -325,7 +325,7 @@ async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   return unlessLater(opened, unsent);
 }
 
-/** The call may be sent again by now. */
+/** By now, the call may be allowed to be sent again. */
 const OVERTAKEN = 'Another call with this ID started first. This call has sent nothing.';
 
 /** Sends nothing if too little time or budget is left, or if the server has not acknowledged the intent. */
@@ -341,7 +341,7 @@ async function sendUnder(
   const acknowledgement = await spec.sender
     .announce(intent.nonce)
     .catch(otherwise('unacknowledged' as const));
-  // A process that was suspended in the meantime continues long after the server gave up on its attempt.
+  // A process that was suspended in the meantime may resume long after the server has given up on its attempt.
   const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
   if (unsent !== undefined) return unsent;
   const { paid } = spec;
@@ -373,7 +373,7 @@ async function recorded(
 ): Promise<SendOnceResult> {
   const { nonce } = intent;
   const recording = recordAnswer(deps.journal, log, nonce, answer);
-  // The server drops a later answer. The write continues.
+  // The server drops an answer that arrives later. The write continues anyway.
   const written = (await spec.sender.inTime(recording)) ?? TOO_SLOW;
   if (written.recorded) {
     const { state } = written.log;

@@ -68,7 +68,9 @@ export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
   return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
 }
 
-/** Returns {@link timeLeft} for an unconfirmed send that is being repeated under its key; 0 if it is not. */
+/**
+ * Returns {@link timeLeft} for an unconfirmed send that is being repeated under its key; 0 if it is not being repeated.
+ */
 export function timeLeftRepeated({ answer }: Send, now: number): number {
   if (answer?.repeatedUntil === undefined) return 0;
   return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);

@@ -22,7 +22,7 @@ export interface Sender {
   readonly knownTask: string | null;
   /** Reports the next request's intent to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
-  /** Reports the task's ID, which is read if the attempt is lost. */
+  /** Reports the task's ID to the server, where it is read if the attempt is lost. */
   created(taskId: string): void;
   /**
    * Extends the attempt until this time, in milliseconds of `performance.now`. After that, heartbeats stop and the
@@ -52,7 +52,7 @@ export async function withSenders<T>(
     const index = rows === undefined ? undefined : row;
     return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
   });
-  // What an earlier attempt announced is reported until this one announces something.
+  // Until this attempt announces something, its heartbeats repeat what an earlier attempt announced.
   const reported = lastHeartbeat.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
     const intents = reported.map(({ intent }) => intent ?? unknown);

@@ -46,15 +46,15 @@ export async function signedAddress(
   return isWithinReach(new URL(url), new URL(service)) ? { url } : { refused: OUT_OF_REACH };
 }
 
-/** For a store that cannot sign URLs. */
+/** The message for a store that cannot sign URLs. */
 export const GIVES_NONE =
   "This model accepts references only as URLs, and the worker's artifact store does not provide URLs. Set MEDIA_ARTIFACTS to a bucket (s3://bucket/prefix) that the service can reach, or specify {url}.";
 const OUT_OF_REACH =
   "This model accepts references only as URLs, but the service cannot reach the URLs that the worker's artifact store signs, because they point to this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the bucket's public URL (in your own store, fix presign), or specify {url}.";
 
 /**
- * Returns which of these models cannot receive references from a store that signs URLs, and why, for a starting
- * worker's log. Returns undefined if all of them can, if none accepts URLs, or while nothing is stored.
+ * Returns which of these models cannot receive references from a store that signs URLs, and the reason. A worker logs
+ * this when it starts. Returns undefined if all of the models can, if none accepts URLs, or if nothing is stored yet.
  */
 export async function outOfReach(
   store: SigningStore & Pick<ArtifactStore, 'list'>,
@@ -189,7 +189,9 @@ function isBelow(file: string, root: string): boolean {
 
 /** Maximum size of a reference, because it is sent in a JSON body. A larger one must be provided as a URL. */
 export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
-/** An activity has 10 s in addition to the exchange, and the send needs some of that time. */
+/**
+ * Maximum time to fetch a reference: an activity has 10 s in addition to the exchange, and the send needs some of that.
+ */
 const FETCH_MS = 8_000;
 
 /**

@@ -33,7 +33,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
     attributes: () => ({
       'media.operation': operation,
       'media.account': account,
-      // Callers choose the model names.
+      // Callers choose the model names, so unknown names are not recorded.
       'media.model': isKnownModel ? model : OTHER,
       'media.send_attempt': sendAttempt,
     }),
@@ -51,7 +51,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
   });
 }
 
-/** The values used by the metric for calls. */
+/** The same values that the metric for calls uses. */
 const OUTCOMES = {
   accepted: 'accepted',
   rejected: 'refused',
@@ -158,7 +158,7 @@ export interface TracedWork<T> {
 const api = installedApi();
 
 function installedApi(): typeof Otel | undefined {
-  // The `require` call must be inside the `try`, because bundlers omit what is missing there.
+  // The `require` call must be inside the `try`, because only there do bundlers tolerate a missing package.
   try {
     return require('@opentelemetry/api') as typeof Otel;
   } catch (_error) {

@@ -334,8 +334,8 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
 }
 
 /**
- * Returns the answer for a call that has become more expensive. The live configuration can change while a campaign runs
- * for days, and the campaign's budget is based on the planned prices.
+ * Returns the answer for a call that has become more expensive. A campaign can run for days while the live
+ * configuration changes, and the campaign's budget is based on the planned prices.
  */
 function priceChangedAnswer(base: AnswerBase): RejectedCall {
   return rejectedAnswer(

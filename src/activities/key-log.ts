@@ -199,7 +199,7 @@ export async function recordOrRetry(
 /**
  * Runs {@link giveUpOpen} once the open intent's sender can no longer be running. That sender may just have recorded
  * its answer, so the caller decides based on the returned log.
- * @throws while that sender may still record its answer
+ * @throws as long as that sender may still record its answer
  */
 export async function afterSender(
   journal: CreateJournal,

@@ -125,7 +125,7 @@ function unconfirmedEntry(state: KeyState, at: number, now: number): readonly Un
   ];
 }
 
-/** Includes adopted tasks. */
+/** Returns the entry for a task that this send created, including an adopted one. */
 function createdEntry(send: Send, sendAttempt: number): readonly CreatedEntry[] {
   const answer = purchaseOf(send);
   if (answer?.outcome !== 'created') return [];
@@ -251,7 +251,7 @@ function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): D
 const videoAnswer = ({ answer }: DecisionEntry): CreatedVideo | RejectedCall | null =>
   answer?.outcome === 'completed' ? null : answer;
 
-/** Whether this exact decision is recorded: the attempt that wrote it may have died, or a reset repeats it. */
+/** Whether this exact decision is already recorded, because the attempt that wrote it died or a reset repeats it. */
 function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: ResolveUnconfirmedCall): boolean {
   if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
@@ -362,7 +362,10 @@ const ANOTHER = 'A different send is now unconfirmed. Read its evidence, then de
 const KNOWN = 'The journal already contains the outcome of this call, so there is nothing to decide.';
 const NOTHING = 'No paid call under this key is unconfirmed. Check the key and the namespace.';
 
-/** Sanitizes the name and reason in a decision for the journal, which is used for diagnostics: people paste URLs. */
+/**
+ * Sanitizes the name and reason in a decision before they are written to the journal, because people paste URLs and the
+ * journal is used for diagnostics.
+ */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,

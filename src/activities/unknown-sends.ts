@@ -41,8 +41,8 @@ export function isUnseen(
   if (announced === null) return false;
   const intents = entries.filter((entry): entry is IntentEntry => entry.kind === 'intent');
   if (intents.some(({ nonce }) => nonce === announced)) return false;
-  // A heartbeat that names only a possible intent may have replaced the one that named an intent. If this sender has an
-  // intent, it is that one.
+  // A heartbeat that names only a possible intent may have replaced one that named an actual intent. If this sender has
+  // an intent in the log, it is that intent.
   return !(announced.startsWith(PERHAPS) && intents.some((intent) => intent.sender === sender));
 }
 
@@ -70,7 +70,7 @@ export function isDecided({ state }: KeyLog, trace: Pick<SenderTrace, 'sender' |
 
 /**
  * Records a lost send, which this journal did not see. Nothing is sent under the key until a person has decided about
- * it. It is also recorded if another send is unconfirmed, because a decision applies to one send.
+ * it. The lost send is recorded even if another send is unconfirmed, because a decision applies to only one send.
  */
 export async function recordLostSend(
   journal: CreateJournal,
@@ -99,7 +99,7 @@ export interface KnownCall {
   readonly recordedSince?: string | undefined;
 }
 
-/** Whether no earlier attempt and no earlier call can have sent. */
+/** Whether no earlier attempt and no earlier call can have sent a request. */
 export function isFirstTry(
   { isLater }: Pick<Caller, 'isLater'>,
   { sender: { announced }, sameKey, recordedSince }: KnownCall,
@@ -108,7 +108,7 @@ export function isFirstTry(
 }
 
 /**
- * Whether nothing that may have been accepted was sent under a call's key, in this journal or another one.
+ * Whether no request that may have been accepted was sent under a call's key, with this journal or another one.
  * @throws when the journal cannot be read: what it may contain must never be reported as unsent (C4.4c)
  */
 export async function isUnsent(
@@ -138,8 +138,8 @@ interface UnknownCall {
 }
 
 /**
- * Returns the named call if sending it again under the same key may reveal its outcome. It is not sent while another
- * sender may still be running: that sender may prove that nothing was sent, which would free the key.
+ * Returns the named call if sending it again under the same key may reveal its outcome. It is not sent as long as
+ * another sender may still be running: that sender may prove that nothing was sent, which would free the key.
  */
 export function unknownCall({ state }: KeyLog, sendId: string, now: number): UnknownCall | undefined {
   const at = state.unknown ?? state.open;
@@ -153,7 +153,7 @@ export function unknownCall({ state }: KeyLog, sendId: string, now: number): Unk
   return unknown.sameKeyUntil === undefined ? undefined : { at, intent: send.sent, unknown };
 }
 
-/** Whether no other send under the key is waiting for a decision: the service may have accepted that send. */
+/** Whether no other send under the key is waiting for a decision. The service may have accepted such a send. */
 export function isOnlyUnknown({ sends }: KeyState, at: number): boolean {
   return !sends.some((send, index) => index !== at && isUnknown(send));
 }
@@ -222,8 +222,9 @@ export async function sendSameKey(
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
   if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
-  // As for any send, winning the next entry in the log is the permission: an earlier decision stops this request, and a
-  // later one waits for it. The outcome is recorded as unknown, so that a late sender for this intent frees nothing.
+  // As with any send, creating the next entry in the log is what permits the request: an earlier decision stops it, and
+  // a later decision waits for it. The outcome is recorded as unknown, so that a late sender for this intent frees
+  // nothing.
   const renewed: AnswerEntry = {
     v: 1,
     kind: 'answer',
@@ -257,8 +258,8 @@ export async function sendSameKey(
 }
 
 /**
- * Returns an unconfirmed answer: the refusal applies only to this send, and it is still unknown whether the earlier one
- * was accepted.
+ * Returns an unconfirmed answer: the refusal applies only to this send, and it is still unknown whether the earlier
+ * send was accepted.
  */
 function refusedUnderSameKey(
   unknown: UnconfirmedCall,

@@ -70,7 +70,7 @@ export function createWatchVideo(
 
 /** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
 const CHECK_AFTER_MS = 10 * 60_000;
-/** Share of the remaining time before the next attempt: the server does not retry after schedule-to-close. */
+/** Share of the remaining time to wait before the next attempt: the server does not retry after schedule-to-close. */
 const SHARE_OF_REST = 0.75;
 /** If less time is left, the activity is not retried and the video polls on its own. */
 const LEAST_REST_MS = 3_000;
@@ -120,7 +120,7 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
     throw ApplicationFailure.nonRetryable('media.watchVideo must be called from a workflow.', INVALID_INPUT);
   const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
   const watch = { waiter, state };
-  // The watcher would skip it, so the video immediately polls on its own.
+  // The watcher would skip this video, so the video immediately polls on its own.
   const issue = joinedWatchCheck(watch, '');
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
   try {
@@ -172,7 +172,7 @@ interface Collected {
   readonly sent: Promise<void>;
 }
 
-/** Collects a watcher's joins, because each signal costs it a workflow task. The first poll happens later anyway. */
+/** Collects a watcher's joins, because each signal costs a workflow task. The first poll happens later anyway. */
 export class JoinedTogether {
   private readonly collecting = new Map<string, Collected>();
 
@@ -220,7 +220,7 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
 }
 
 /**
- * Completes the activity where a video waits. If that activity no longer exists, it has ended or the video will join
+ * Completes the activity where a video waits. A missing activity is not an error: it has ended, or the video will join
  * again.
  * @throws when the server did not accept the answer
  */
@@ -263,7 +263,7 @@ export async function completeWatchWithRetries(
   await completeWatch(client, metrics, result);
 }
 
-/** Milliseconds between two searches by a process, plus or minus a quarter. Shorter than the usual poll interval. */
+/** Milliseconds between two of a process's searches, plus or minus a quarter. Shorter than the usual poll interval. */
 const EVERY_MS = 3_000;
 /**
  * With more processes than this, each one searches less often, so that together they search about once per second. By
@@ -278,13 +278,13 @@ const WINDOW_MS = 10 * 60_000;
 const CLOSED_ANSWER_MS = 10_000;
 /** Consecutive searches without a reply from the server after which searching stops until the next video joins. */
 const MAX_FAILURES = 30;
-/** How long searches continue after the last video has joined, in milliseconds: visibility lags. */
+/** How long searches continue after the last video has joined, in milliseconds, because visibility lags. */
 const LINGER_MS = 60_000;
 
 /**
- * Rejoins videos whose watcher was terminated or has failed, using another run of that watcher. While a queue has open
- * watchers, every process with activities searches for closed ones. Joining is idempotent. A video that is missed here
- * joins again at its next attempt (ADR 26).
+ * If a watcher was terminated or has failed, rejoins its videos to another run of it. As long as a queue has open
+ * watchers, every process that runs activities searches for closed ones. Joining is idempotent. A video that is missed
+ * here joins again at its next attempt (ADR 26).
  */
 export class WatchRecovery {
   private readonly searches = new Map<string, Search>();
@@ -364,7 +364,7 @@ export class WatchRecovery {
     const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
     for (const { execution } of left) {
       const { workflowId, runId } = execution ?? {};
-      // If it does not respond, the next search queries it again.
+      // If the watcher does not respond, the next search queries it again.
       if (workflowId && runId)
         await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
     }

@@ -58,8 +58,8 @@ const CHECK_EVERY_MS = 1_000;
 
 /**
  * Opens the accounts from MEDIA_BASE_URL, MEDIA_ACCOUNTS and code. Account lookups check whether the file has changed
- * and read it again. If a change is unusable, the last usable version stays in effect. An account with another base
- * address is a different account, because its name contains the address's digest.
+ * and read it again. If a change is unusable, the last usable version stays in effect. An account whose base address
+ * changes becomes a different account, because its name contains the address's digest.
  * @throws ConfigurationError if the settings are unusable or contain no account
  */
 export function openAccounts({ config, accounts = [], warn, clock }: AccountSetOptions): AccountSet {
@@ -139,7 +139,7 @@ function noAccount(file: string | undefined): ConfigurationError {
   );
 }
 
-/** Creates accounts from their settings. All accounts share the known keys. */
+/** Creates accounts from their settings. All of the accounts share the set of known keys. */
 class AccountMembers {
   private readonly keys = new KnownKeys();
   /** Every client so far, because a removed account's calls in flight must finish. */
@@ -223,8 +223,8 @@ function stampOf(file: string): string {
 }
 
 /**
- * The keys of all of this process's accounts, in memory only, because a service may echo another account's key. Also
- * keeps each previous key, because it may still be valid after a replacement.
+ * The keys of all of this process's accounts, because a service may echo another account's key. They are kept only in
+ * memory. Previous keys are also kept, because they may still be valid after they were replaced.
  */
 class KnownKeys {
   private readonly keys = new Map<string, readonly string[]>();

@@ -13,18 +13,18 @@ import { type ModelSource } from './model-source';
 /** When a paid request may be sent: after a pause, or only on a later attempt of its call. */
 type Permit = { readonly inMs: number } | { readonly heldForMs: number };
 
-/** The longest pause, in milliseconds, for which a call keeps its worker slot and lets other calls wait. */
+/** The longest pause, in milliseconds, for which a call keeps its worker slot and makes other calls wait. */
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Limits one account's paid requests in one process by spacing them evenly. A call that would have to pause for long
- * gets a time for its next attempt instead. These times are staggered, so the calls do not all return at once.
+ * gets a time for its next attempt instead. These times are staggered, so that the calls are not all retried at once.
  */
 export class SendRate {
   private readonly everyMs: number;
   /** When the next request may be sent, in {@link clock} milliseconds. */
   private next = 0;
-  /** When the last postponed call returns. */
+  /** When the last postponed call is retried. */
   private promised = 0;
 
   /** @param clock a monotonic clock, in milliseconds */
@@ -47,7 +47,7 @@ export class SendRate {
     return { heldForMs: this.promised - now };
   }
 
-  /** Counts a request that cannot wait. Later requests wait longer for it. */
+  /** Counts a request that cannot wait. Later requests wait longer because of it. */
   count(): void {
     this.next = Math.max(this.next, this.clock()) + this.everyMs;
   }
@@ -123,7 +123,7 @@ export interface AccountOptions {
   readonly spendLimit?:
     | { readonly amount: string; readonly currency: string; readonly per: SpendLimit['per'] }
     | undefined;
-  /** What its service's replies prove. Overrides MEDIA_CREATE_POLICY. @default the worker's */
+  /** What the service's replies prove about a create. Overrides MEDIA_CREATE_POLICY. @default the worker's */
   readonly policy?: CreatePolicy | undefined;
 }
 
@@ -282,7 +282,7 @@ export function accountsOf(config: MediaConfig): readonly AccountSettings[] {
 }
 
 /**
- * Returns the settings that apply to one account's calls. Unchanged if the account is not known here.
+ * Returns the settings that apply to one account's calls. Returns them unchanged if the account is not known here.
  * @param account credential name or full name; `default` if omitted
  */
 export function configOfAccount(config: MediaConfig, account: string | undefined): MediaConfig {

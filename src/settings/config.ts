@@ -55,8 +55,8 @@ export interface MediaConfig {
   /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
   readonly journal: string;
   /**
-   * The variable to set if the journal's location depends on the working directory. A worker does not start then.
-   * Undefined if the location is fixed.
+   * The variable to set if the journal's location depends on the working directory. In that case, a worker does not
+   * start. Undefined if the location is fixed.
    */
   readonly journalFloats?: 'MEDIA_DATA_DIR' | 'MEDIA_JOURNAL' | undefined;
   /** MEDIA_JOURNAL_SHARED: whether several hosts use the journal's folder. @default false */
@@ -92,7 +92,7 @@ export interface MediaConfig {
   readonly searchAttributes: boolean;
 }
 
-/** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
+/** Enough for thousands of videos in flight as long as the service responds within tens of milliseconds. */
 export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
 
 /** Thrown for an unusable environment variable. The message names the variable and the allowed values. */
@@ -161,7 +161,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   };
 }
 
-/** {@link readConfig} that ignores unusable variables, so that one problem does not hide the others. */
+/** Like {@link readConfig}, but ignores unusable variables, so that one problem does not hide the others. */
 export function readUsableConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly config: MediaConfig;
   readonly problems: readonly ConfigurationError[];
@@ -185,7 +185,7 @@ function floating(journal: string | undefined, dataDir: string | undefined): Med
   return journal.includes('://') || isAbsolute(journal) ? undefined : 'MEDIA_JOURNAL';
 }
 
-/** The error if the journal's location depends on the working directory; undefined if it is fixed. */
+/** Returns the error if the journal's location depends on the working directory; undefined if it is fixed. */
 export function floatingJournal({ journalFloats: variable }: MediaConfig): ConfigurationError | undefined {
   if (variable === undefined) return undefined;
   return new ConfigurationError(
@@ -226,7 +226,7 @@ function readNumber(
   return Number(value);
 }
 
-/** Reads a key file. Called for every use, because the file may be replaced at any time. @throws ConfigurationError */
+/** Reads a key file. Called at every use, because the file may be replaced at any time. @throws ConfigurationError */
 export function keyFileText(path: string, variable: string, subject = ''): string {
   try {
     return readFileSync(path, 'utf8');

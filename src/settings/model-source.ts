@@ -7,7 +7,8 @@ import { getterWithoutCredentials, type PlainGet } from '../service/connections'
 import { readModelConfiguration } from './model-schema';
 
 /**
- * The configuration cannot be read and no recent valid copy exists, so paid calls wait unsent (architecture: Models).
+ * The configuration cannot be read and no recent valid copy exists, so paid calls wait and are not sent (architecture:
+ * Models).
  */
 export interface ModelsUnavailable {
   readonly found: 'unavailable';
@@ -154,7 +155,9 @@ function refuseUserinfo(location: string): void {
 
 const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
-/** A configuration could not be read. The message contains neither URLs nor paths, because both may be private. */
+/**
+ * Thrown when a configuration cannot be read. The message contains neither URLs nor paths, because both may be private.
+ */
 class LocationError extends Error {
   override readonly name = 'LocationError';
 }

@@ -64,7 +64,8 @@ export async function readQueueBinding(client: Client, taskQueue: string): Promi
 }
 
 /**
- * Writes the binding, unless it has changed since it was read. Read it again to find out which of the two happened.
+ * Writes the binding, unless it has changed since it was read. Read the binding again to find out whether it was
+ * written.
  * @param queueBinding an empty `boundSince` means {@link BINDING_CACHE_MS} after this write, in server time
  * @param found the binding read earlier; null for an unbound queue
  */
@@ -119,7 +120,7 @@ async function create(
         workflowType: 'mediaJournal',
         taskQueue: `${baseTaskQueue(taskQueue)}/queue-binding`,
         args: [queueBinding],
-        // If an operator triggers it, the execution times out immediately, because no worker runs it.
+        // If an operator triggers the schedule, the execution times out immediately, because no worker runs it.
         workflowExecutionTimeout: '1s',
       },
       state: {
@@ -186,7 +187,7 @@ export async function bindJournal(options: BindJournalOptions): Promise<QueueBin
 
 interface Clients {
   readonly plain: Client;
-  /** The user's client, because the queue's workers may have written through its codec. */
+  /** The user's client, because the queue's workers may have written histories through its codec. */
   readonly histories: Client;
 }
 
@@ -236,7 +237,7 @@ async function refuse(
   if (earlier !== undefined) throw new JournalBindingError(bindingGone(taskQueue, earlier));
 }
 
-/** Whether this journal lacks the queue's last mark, because it was restored from an older copy. */
+/** Whether this journal lacks the queue's last mark, which means that it was restored from an older copy. */
 export async function isSetBack(
   queueBinding: QueueBinding | null,
   journal: Pick<CreateJournal, 'hasMark'>,
@@ -248,7 +249,7 @@ export async function isSetBack(
 /** Pauses between attempts while the server does not respond, in milliseconds. */
 const PAUSES_MS = [200, 1_000, 3_000];
 
-/** Retries `ask`. @throws JournalBindingError with what could not be read and why */
+/** Retries `ask`. @throws JournalBindingError that names what could not be read and the reason */
 async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

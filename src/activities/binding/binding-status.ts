@@ -10,7 +10,8 @@ import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
 /**
- * Milliseconds between two marks on a queue that spends money. An undetected copy of the journal is at most this old.
+ * Milliseconds between two marks on a queue that spends money. A restored copy of the journal can be at most this old
+ * without being detected.
  */
 const MARKED_EVERY_MS = 3_600_000;
 

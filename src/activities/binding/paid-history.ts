@@ -20,7 +20,7 @@ export interface PaidCallSeen {
   readonly activityId: string;
   readonly type: string;
   readonly creationKey: string;
-  /** Names its activity in the key's log. */
+  /** Identifies the call's activity in the key's log. */
   readonly sender: string;
   /** The intent named in its last known heartbeat, or null if no heartbeat named one. */
   readonly announced: string | null;
@@ -53,7 +53,7 @@ export class UnreadCallError extends Error {
 }
 
 /**
- * Returns the paid calls on a task queue in one run that have left a record in a journal, or may have.
+ * Returns one run's paid calls on a task queue that have left a record in a journal or may have left one.
  * @throws UnreadCallError when the client cannot read a call's payload, because it uses another codec or external
  * storage whose driver is missing
  */
@@ -124,7 +124,7 @@ async function standaloneCallsOf(
   });
 }
 
-/** An activity that may have paid, from a history or from the server. */
+/** An activity that may have made a paid call, from a history or from the server. */
 interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activityId' | 'type'> {
   readonly scheduledSeconds: number;
   readonly input: Payload | null | undefined;
@@ -181,7 +181,7 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a paid call has left a record in a journal, or may have.
+ * Whether a paid call has left a record in a journal or may have left one.
  * @param lost whether the call has no answer although a worker may have started it
  */
 export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {

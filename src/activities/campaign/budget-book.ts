@@ -40,7 +40,7 @@ import { type PageReader, READS_AT_ONCE } from './open-page';
 
 /**
  * Runs `work` with the journal that the queue is bound to. If there is no such journal, or something cannot be read or
- * written, returns the reason. The caller waits and shows it.
+ * written, returns the reason. The caller waits and shows that reason.
  */
 export async function withBoundJournal<T>(
   deps: PaidDeps,
@@ -113,7 +113,9 @@ async function givenBack(
   return sum;
 }
 
-/** Records that a send's charge cost nothing. Returns the record that exists afterwards: its own or an earlier one. */
+/**
+ * Records that a send's charge cost nothing. Returns the record that exists afterwards: the new one or an earlier one.
+ */
 export async function noteFree(
   journal: CreateJournal,
   key: SendKey,
@@ -299,7 +301,7 @@ export class BudgetBookLog {
     return record;
   }
 
-  /** Writes entry n. Returns the entry that exists afterwards: its own or an earlier one. */
+  /** Writes entry n. Returns the entry that exists afterwards: the new one or an earlier one. */
   async write(n: number, record: BookRecord): Promise<BookRecord> {
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     if (put === 'won') return record;

@@ -22,7 +22,7 @@ import { type PageReader, READS_AT_ONCE, withoutPage } from './open-page';
 /** Maximum number of rows per activity. They share its start-to-close timeout and its worker. */
 const MAX_GROUP = 25;
 
-/** Maximum number of rows when nothing is sent. Losing the worker is then harmless. */
+/** Maximum number of rows per activity if nothing is sent. Losing the worker is then harmless. */
 const MAX_LOOKUPS = 500;
 
 /**

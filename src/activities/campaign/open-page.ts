@@ -127,7 +127,10 @@ export interface PageReader {
   page(address: PageAddress): Promise<CampaignPage>;
 }
 
-/** Maximum characters of all pages in memory: several hundred pages with short prompts, or dozens with long ones. */
+/**
+ * Maximum total number of characters in all cached pages: several hundred pages with short prompts, or dozens with long
+ * ones.
+ */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
 /** Maximum number of plan indexes in memory. The index of a plan with a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;

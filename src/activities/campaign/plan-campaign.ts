@@ -146,7 +146,7 @@ export interface PlanCampaignDeps {
 
 /**
  * Returns the accounts of the queue's other workers. A row for such an account is valid, and one of those workers buys
- * it. Returns undefined while the queue binding cannot be read.
+ * it. Returns undefined if the queue binding cannot be read.
  */
 async function othersOf({
   journal,

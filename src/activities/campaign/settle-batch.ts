@@ -52,7 +52,8 @@ export function createRecordRows({ artifacts }: { readonly artifacts: Pick<Artif
 
 /**
  * Implements `media.settleBatch`: calculates the cost of a batch that can no longer report it. The batch is fenced
- * first, so nothing is sent in the meantime. It then waits for requests in flight. Heartbeats contain only counts.
+ * first, so nothing is sent in the meantime. The activity then waits for requests in flight. Heartbeats contain only
+ * counts.
  */
 export function createSettleBatch(
   deps: PaidDeps,

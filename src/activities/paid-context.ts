@@ -184,7 +184,7 @@ type UnreadyCall = {
   | { readonly kind: 'missing'; readonly missing: MissingHere }
 );
 
-/** What a worker lacks, and why the call is rejected if no worker has it by the start limit. */
+/** What a worker lacks, and the reason for rejecting the call if no worker has it by the start limit. */
 export interface MissingHere {
   /** Public name. */
   readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';

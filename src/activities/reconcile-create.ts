@@ -273,7 +273,7 @@ async function answerOf(call: Unanswered): Promise<CreateVideoAnswer> {
   return 'at' in licence ? ofAnotherSend(call, licence) : notSent(call);
 }
 
-/** Returns the outcome of one of this activity's own sends. Only its own answer may say "not sent". */
+/** Returns the outcome of one of this activity's own sends. Only the send's own answer may say "not sent". */
 async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;

@@ -87,7 +87,7 @@ interface Circuit {
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
   provenAt: number;
-  /** When the last accepted call entered. */
+  /** When the call that was last accepted entered the gate. */
   acceptedAt: number;
   /** Calls that have been refused since then, each possibly only because of what it requested. */
   readonly doubts: Set<string>;

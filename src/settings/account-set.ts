@@ -43,7 +43,7 @@ interface AccountSetOptions {
   readonly config: MediaConfig;
   /** Additional accounts from code. */
   readonly accounts?: readonly AccountOptions[] | undefined;
-  /** Receives a message without secrets, once for each unusable change to the file. */
+  /** Called once for each unusable change to the file, with a message that contains no secrets. */
   readonly warn: (message: string) => void;
   /** A monotonic clock, in milliseconds. */
   readonly clock?: (() => number) | undefined;

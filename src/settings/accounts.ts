@@ -67,7 +67,7 @@ export interface Account {
   readonly policy?: CreatePolicy | undefined;
   /** Limits this process's paid requests. @default no limit */
   readonly rate?: SendRate | undefined;
-  /** Limits the spending of all workers on the journal. @default no limit */
+  /** Limits the total spending of all workers that use the journal. @default no limit */
   readonly spendLimit?: SpendLimit | undefined;
 }
 
@@ -117,8 +117,8 @@ export interface AccountOptions {
   /** Maximum paid requests per second in one worker process. @default no limit */
   readonly createsPerSecond?: number | undefined;
   /**
-   * The maximum estimated cost of its calls, across all workers on the journal: `amount` such as `25.00`, `currency` as
-   * in the prices, `per` hour, day or month in UTC. @default no limit
+   * The maximum estimated cost of the account's calls, across all workers that use the journal: `amount` such as
+   * `25.00`, `currency` as in the prices, `per` hour, day or month in UTC. @default no limit
    */
   readonly spendLimit?:
     | { readonly amount: string; readonly currency: string; readonly per: SpendLimit['per'] }

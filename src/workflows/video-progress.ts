@@ -15,8 +15,8 @@ import { forgetOutcome, recordFacts } from './workflow-metadata';
 const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
 
 /**
- * Counts a video's outcome. Images are counted when their call is answered. Issues no commands and does nothing during
- * replay. A retried workflow task or a reset run counts it again.
+ * Counts a video's outcome. Images are counted elsewhere, when their call returns. Issues no commands and does nothing
+ * during replay. A retried workflow task or a reset run counts it again.
  */
 export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   const video = 'video' in outcome ? outcome.video : null;
@@ -37,8 +37,8 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
 }
 
 /**
- * The `video_state` query: a video workflow's current state. Answered while the workflow runs, and afterward from its
- * history.
+ * The `video_state` query: a video workflow's current state. Can be queried while the workflow runs, and afterward from
+ * its history.
  */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
@@ -51,7 +51,9 @@ interface Facts extends Pick<
   readonly loop: Pick<PollLoop, 'nextTickAt'> | null;
   /** Workflow ID of the watcher while it polls this video. */
   readonly watcher: string | null;
-  /** Current state while this workflow's own loop polls. With a watcher, the state before the watcher took over. */
+  /**
+   * The current state if this workflow's own loop polls. If a watcher polls, the state before the watcher took over.
+   */
   readonly watch: Watch | null;
   readonly outcome: VideoOutcome['outcome'] | null;
   readonly evidence: CreateEvidence | null;
@@ -60,7 +62,7 @@ interface Facts extends Pick<
 /**
  * The state behind the `video_state` query, the UI's details panel and the search attributes. The workflow updates it
  * while it runs. The query and the panel issue no commands, so what they show never affects a replay. Search attributes
- * issue one command per change, but only in workflows that were started with some.
+ * issue one command per change, but only in workflows that were started with search attributes.
  */
 export class VideoProgress {
   private facts: Facts = {
@@ -103,7 +105,7 @@ export class VideoProgress {
     else if (before === 'unconfirmed') forgetOutcome();
   }
 
-  /** Updates the details panel; needed after a tick, which changes states without an `update`. */
+  /** Updates the details panel. Needed after a tick, because a tick changes states without calling `update`. */
   show(): void {
     setCurrentDetails(videoDetails(this.state()));
   }

@@ -13,7 +13,7 @@ import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';
 
-/** The `pause` Update: starts no more rows. Rows that were already sent continue. */
+/** The `pause` Update: stops starting rows. Rows that were already sent continue. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
 /** The `resume` Update: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
@@ -27,15 +27,17 @@ export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [Campaign
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
 );
-/** The `resumeRows` Update: retries or resumes this run's rows that ended without success. */
+/** The `resumeRows` Update: retries or resumes the rows of this run that ended without success. */
 export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
   UPDATE.resumeRows,
 );
-/** The `adopt` Update: assigns this task to a row that was set aside. The row waits for the task and buys nothing. */
+/**
+ * The `adopt` Update: assigns the given task to a row that was set aside. The row waits for the task and buys nothing.
+ */
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
 /**
- * The `declareLost` Update: a person found that nothing was accepted for a row that was set aside. Nothing will be sent
- * again under its key.
+ * The `declareLost` Update: records that a person found that the service accepted nothing for a row that was set aside.
+ * Nothing will be sent again under its key.
  */
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(
   UPDATE.declareLost,
@@ -96,7 +98,7 @@ function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudge
     return no(`The campaign's budget is in ${had.currency}. Specify the new budget in that currency.`);
   if (budget.microUnits <= had.microUnits) return no('The new budget must be larger than the current one.');
   campaign.budget = budget;
-  // Rows that were skipped for lack of money are resumed, including those that batches have not reported yet.
+  // Resume rows that were skipped for lack of money, including skipped rows that batches have not reported yet.
   const counts = campaign.allResults().counts;
   const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
@@ -115,7 +117,7 @@ function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows'
   return { ...yes('These rows are being resumed.'), rows };
 }
 
-/** Records a decision. It takes effect once it is in the journal. The row is then resumed under its existing key. */
+/** Records a decision, which takes effect once it is in the journal. The row is then resumed under its existing key. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,

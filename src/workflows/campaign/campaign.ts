@@ -40,9 +40,9 @@ export function batchSettings(input: CampaignInput): BatchSettings {
   };
 }
 
-/** Number of segments at which an index replaces them. */
+/** When the results contain this many segments, an index replaces them. */
 const FOLD_AT = 100;
-/** How often the book is read, in milliseconds, because another run of this campaign may have written to it. */
+/** Interval between reads of the book, in milliseconds. Another run of this campaign may have written to it. */
 const BOOK_READ_MS = 150_000;
 
 /** A campaign's state and decisions: its plans, its money and its batches. */
@@ -157,7 +157,7 @@ export class Campaign {
     if (this.results.segments.length > 0) await this.fold();
   }
 
-  /** Resumes rows once no earlier selection is in progress, so that the same row is never in two plans. */
+  /** Adds rows to resume. They wait until no earlier selection is in progress, so that a row is never in two plans. */
   addSelection(select: RowSelection): void {
     const text = JSON.stringify(select);
     if (this.selections.every((other) => JSON.stringify(other) !== text)) this.selections.push(select);
@@ -208,10 +208,10 @@ export class Campaign {
     const [selection] = this.selections;
     if (selection === undefined || this.planning) return false;
     if (this.queue.size() === 0 && this.window.isIdle()) return true;
-    // Rows that were skipped for lack of money are planned at the end, because batches may skip more of them until
-    // then.
+    // Rows that were skipped for lack of money are planned last, because batches may still skip more rows.
     if (isOfSkipped(selection)) return false;
-    // Otherwise, a row whose earlier result counts would be in two plans, and that result would be replaced twice.
+    // Otherwise, a row that already has an earlier result would be in two plans, and that result would be replaced
+    // twice.
     return !this.queue.hasReplacing() && !this.window.hasReplacing();
   }
 
@@ -264,7 +264,7 @@ export class Campaign {
       this.nextReadAt = now + BOOK_READ_MS;
       void this.books.move({ do: 'look' });
     }
-    // The end of a change wakes the loop, which then reads the book if that is due.
+    // The loop wakes when a change ends, and then reads the book if a read is due.
     this.alarm.at(Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, this.window.nextAt()));
   }
 
@@ -318,7 +318,7 @@ interface CampaignCarried {
   readonly queue: RowQueueState;
   readonly planned: number;
   readonly books: BudgetBookState;
-  /** The opening balance of a book: micro-units from the books of earlier runs under this ID. */
+  /** The opening balance of the book, in micro-units: the total from the books of earlier runs with this ID. */
   readonly before: number;
   readonly limits: LimitShares;
   readonly ordersN: number;
@@ -329,7 +329,7 @@ interface CampaignCarried {
   readonly selections: readonly RowSelection[];
   /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null if none was skipped. */
   readonly cheapestSkipped: number | null;
-  /** Skipped rows and free money when skipped rows were last resumed; null if they never were. */
+  /** The number of skipped rows and the free money when skipped rows were last resumed; null if they never were. */
   readonly round: SkippedRound | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];

@@ -1,18 +1,18 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { type CampaignInput } from '../../domain/campaign/plan';
 
-// How much history a run may have. Beyond that, a campaign continues as new, and a batch ends and hands its rows back.
-// A batch itself never continues as new.
+// Limits on the history of a run. When its history reaches a limit, a campaign continues as new, and a batch hands back
+// its rows and ends. A batch never continues as new.
 
 /**
- * A campaign continues as new at this many history events. It does not do so earlier, because no polls are sent while
- * all batches hand back their rows. At most a quarter of the events are signals, of which a server accepts 10,000 per
- * run.
+ * A campaign continues as new at this many history events. A lower limit would interrupt polling more often, because no
+ * polls are sent while all batches hand back their rows. At most a quarter of the events are signals, and a server
+ * accepts 10,000 signals per run.
  */
 const CAMPAIGN_EVENTS = 16_000;
 /**
- * A campaign always continues as new at this much history, because the server terminates a run with 51,200 events or 50
- * MB.
+ * A campaign always continues as new at this many history events, because the server terminates a run with 51,200
+ * events or 50 MB.
  */
 const MOST_EVENTS = 40_000;
 const MOST_BYTES = 30_000_000;
@@ -21,16 +21,17 @@ const MOST_BYTES = 30_000_000;
 export function continuesAsNew({ eventsPerRun }: CampaignInput, hasClosed: boolean): boolean {
   const { events, bytes } = historyNow();
   if (events >= MOST_EVENTS || bytes >= MOST_BYTES) return true;
-  // A run that ended before any batch was closed would only open batches, and so would the next run. The server
-  // suggests continuing as new far earlier, and no polls are sent while all batches hand back their rows.
+  // A run that ended before any batch was closed would only open batches, and so would the next run. The server's
+  // suggestion to continue as new is ignored because it arrives far earlier, and no polls are sent while all batches
+  // hand back their rows.
   return hasClosed && events >= (eventsPerRun ?? CAMPAIGN_EVENTS);
 }
 
 /** A batch hands back its rows at this many history events, so that a replay takes only seconds. */
 export const BATCH_EVENTS = 3_000;
 /**
- * A history of this size in bytes is also full. The server warns at 10 MB, and suggests a new run at half of this
- * value.
+ * A history of this many bytes also counts as full. The server warns at 10 MB, and suggests a new run at half of this
+ * constant.
  */
 const BATCH_BYTES = 8_000_000;
 /**
@@ -51,7 +52,7 @@ export function historyNow(): HistorySize {
   return { events: historyLength, bytes: historySize };
 }
 
-/** Returns the share of a batch's history limit that has been used since then. */
+/** Returns the share of a batch's history limit that has been used since `since`. */
 export function fullnessSince(since: HistorySize, eventsPerRun: number): number {
   const { events, bytes } = historyNow();
   const ofEvents = (events - since.events) / Math.max(LEAST_BATCH_EVENTS, eventsPerRun);
@@ -60,7 +61,8 @@ export function fullnessSince(since: HistorySize, eventsPerRun: number): number 
 
 /**
  * Whether a batch should hand back its rows.
- * @param imageCallsOpen image calls may take minutes; in the meantime, videos continue and no other image calls start
+ * @param imageCallsOpen whether image calls are open. They may take minutes. In the meantime, videos continue and no
+ * other image calls start
  */
 export function isFull(fullness: number, imageCallsOpen: boolean): boolean {
   return fullness >= (imageCallsOpen ? WITH_IMAGE_CALLS : 1);

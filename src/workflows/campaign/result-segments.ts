@@ -19,7 +19,7 @@ export function noResults(): ResultsRef {
 
 /**
  * Writes an index of segments, so that one hash replaces many.
- * @returns a function that replaces the segments in the results, which may contain more segments by then
+ * @returns a function that replaces the segments in the results, which may have received more segments in the meantime
  */
 export async function foldSegments(
   segments: readonly string[],
@@ -50,8 +50,8 @@ interface EndedRow {
 /** Maximum rows per segment. Keeps the activity's input far below the payload limit. */
 const SEGMENT_ROWS = 200;
 /**
- * The number of ended rows, or the age of the oldest one, at which a segment is written. The age limit is lower if few
- * rows are in flight, because a person may be watching.
+ * A segment is written at this number of ended rows, or when the oldest ended row reaches this age. The age limit is
+ * lower if few rows are in flight, because a person may be watching.
  */
 const FLUSH_ROWS = 100;
 const FLUSH_MS = 15_000;
@@ -88,7 +88,7 @@ export class BatchResults {
     }, unlessCancelled);
   }
 
-  /** Returns when the oldest row must be written, in workflow time; null if no row is waiting. */
+  /** Returns the workflow time by which the oldest row must be written; null if no row is waiting. */
   dueAt(): number | null {
     const oldest = this.ended[0];
     return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.flushMs;

@@ -84,8 +84,8 @@ function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
 }
 
 /**
- * Splits a budget into its four parts. Costs that are not in the results yet, and grants without a report, count as
- * reserved.
+ * Splits a budget into its four parts. Costs that are not in the results yet count as reserved, and so do grants to
+ * batches that have not reported.
  */
 function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): BudgetState | null {
   if (budget === null) return null;
@@ -110,8 +110,8 @@ const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
  * Buys each row of a manifest once, waits for all of them and stores the results. The workflow ID is the campaign's ID
- * and part of every creation key: the same ID never buys a row twice. When it ends on its own, it returns a value
- * unless its input is invalid or its first plan fails.
+ * and part of every creation key, so the same ID never buys a row twice. Unless it is closed externally, the workflow
+ * returns a value, except if its input is invalid or its first plan fails.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
   requireInput(input, CAMPAIGN_SHAPE);
@@ -124,7 +124,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();
   void root.cancelRequested.catch(() => campaign.cancel());
-  // After a cancellation, the results that were bought are still collected.
+  // Even after a cancellation, results that were already bought are collected.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
       const selection = campaign.isNextSelectionFree() ? campaign.selections.shift() : undefined;
@@ -175,7 +175,7 @@ async function planConcurrently(campaign: Campaign, select: RowSelection): Promi
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;
-  // A plan that failed or was refused is only noted. The campaign continues.
+  // If the plan failed or was refused, only add a note. The campaign continues.
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
   else campaign.addPlan(plan, select);
   campaign.wake();

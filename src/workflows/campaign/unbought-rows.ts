@@ -7,11 +7,12 @@ import { endOrRetry } from './end-row';
 
 /**
  * Ends the rows that have not been bought, once the budget is spent or the campaign is canceled. If the budget is
- * spent, rows that were already bought continue. After a cancellation, only those that have no result yet do.
+ * spent, rows that were already bought continue. After a cancellation, only already bought rows without a result
+ * continue.
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
-  // A batch that is leaving hands back unfinished rows: the next batch looks them up in the journal.
+  // A batch that is leaving hands back its unfinished rows, and the next batch looks them up in the journal.
   if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'
@@ -25,7 +26,7 @@ export function endUnbought(batch: BatchWork, now: number): void {
 }
 
 /**
- * Whether attempts were bought that are missing from all results. They are collected, regardless of the row's earlier
+ * Whether bought attempts are missing from all results. Such attempts are collected, regardless of the row's earlier
  * outcome.
  */
 function hasUncountedCost({ opened }: Row): boolean {
@@ -35,7 +36,7 @@ function hasUncountedCost({ opened }: Row): boolean {
 function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number): void {
   const { was } = row.opened;
   const unknown = row.create?.unknown;
-  // It was sent and its outcome is unknown, so a stop order does not make it unbought.
+  // The attempt was sent and its outcome is unknown, so it does not count as unbought even after a stop order.
   if (unknown !== undefined)
     return endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
   batch.budget.giveBack(row.cost);
@@ -48,8 +49,8 @@ function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number)
 }
 
 /**
- * Buys the last attempt that was already started, if the journal contains nothing about it. An attempt in the books is
- * never bought again, even if the journal has lost it: its row keeps its earlier outcome.
+ * Buys the last started attempt if the journal contains nothing about it. An attempt that is in the books is never
+ * bought again, even if the journal has lost it. Its row then keeps its earlier outcome.
  */
 export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;

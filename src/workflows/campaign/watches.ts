@@ -25,7 +25,7 @@ interface FinishedRow {
   readonly record: PolledRecord;
 }
 
-/** The rows whose tasks exist. One loop polls all of them, and they are then downloaded in groups. */
+/** The rows whose tasks exist. One loop polls all of the tasks, and finished videos are downloaded in groups. */
 export class Watches {
   private readonly loop: PollLoop<WatchedRow>;
   private readonly queue: FinishedRow[] = [];
@@ -64,7 +64,7 @@ export class Watches {
     this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
   }
 
-  /** Whether all recent polls failed. The service is then considered unavailable, and nothing new is bought. */
+  /** Whether all recent polls failed. If so, the service is considered unavailable, and nothing new is bought. */
   serviceIsAway(): boolean {
     const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
     return states.length > 0 && states.every(({ errors }) => errors > 0);
@@ -91,7 +91,7 @@ export class Watches {
     return this.open === 0;
   }
 
-  /** Returns when a row was last polled, in workflow time; 0 before the first poll. */
+  /** Returns the workflow time of the last poll of any row; 0 before the first poll. */
   lastTickAt(): number {
     return this.loop.lastTick().lastTickAt;
   }
@@ -123,8 +123,9 @@ export class Watches {
   }
 
   /**
-   * Makes one attempt for each row, all in one activity. Rows that need more attempts then get an activity each, which
-   * never starts before the time that the service requested. Other deliveries need not wait for them.
+   * Makes one download attempt for each row, all in one activity. Each row that needs more attempts then gets its own
+   * activity, which never starts before the time that the service requested. Other deliveries do not wait for these
+   * rows.
    */
   private async fetch(finished: readonly FinishedRow[]): Promise<void> {
     const { download } = this.batch.input.settings.queues;
@@ -143,7 +144,7 @@ export class Watches {
       const open: Promise<void>[] = [];
       finished.forEach((one, index) => {
         const tried = tries?.[index] ?? null;
-        // Create promises only where something is awaited (docs/adr/0011).
+        // Create a promise only if there is something to await (docs/adr/0011).
         if (tried !== null && 'outcome' in tried) end(one, tried);
         else {
           const { video } = one.state;
@@ -169,7 +170,7 @@ const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created
 class SharedValues {
   private readonly known = new Map<string, unknown>();
 
-  /** Returns the first value that was passed with the same JSON. */
+  /** Returns the first value that was passed in and has the same JSON. */
   of<T extends string | object | null>(value: T): T {
     if (value === null) return value;
     const key = JSON.stringify(value);
@@ -194,8 +195,8 @@ class SharedValues {
 }
 
 /**
- * Makes one attempt for each of several videos, in one activity. An entry is null if its result is unknown. Returns
- * null if no worker could finish the activity.
+ * Makes one download attempt for each of several videos, in one activity. An entry is null if its result is unknown.
+ * Returns null if no worker could finish the activity.
  */
 async function tryEach(
   videos: readonly VideoTask[],

@@ -13,10 +13,12 @@ export class OpenSet {
   opened: OpenedPage | null = null;
   opening = false;
   private created = new Map<number, CreatedVideo>();
-  /** Whether the rows that were already bought have been started. */
+  /** Whether rows that were already bought have been started. */
   sought = false;
   private readonly rows: readonly number[];
-  /** Index into `rows` of the first row that was not started. Rows that were already bought start ahead of it. */
+  /**
+   * Index into `rows` of the first row that was not started in order. Rows that were already bought start out of order.
+   */
   private next = 0;
   private readonly ahead = new Set<number>();
   /** Rows whose results are in a segment. */
@@ -31,7 +33,7 @@ export class OpenSet {
     this.created = new Map(created);
   }
 
-  /** Returns the video of a row that was started earlier. It is returned only once, because it is large. */
+  /** Returns the created video of a row that was started earlier. Returned only once, because it is large. */
   takeCreated(row: number): CreatedVideo | undefined {
     const created = this.created.get(row);
     this.created.delete(row);
@@ -78,7 +80,7 @@ export class OpenSet {
   /**
    * Returns the rows without a result. Rows that may be in the journal are in separate sets.
    * @param isStarted whether a row that was started here may have been bought
-   * @param polledAt when they may last have been polled, in workflow time
+   * @param polledAt the latest time when they may have been polled, in workflow time
    */
   left(isStarted: (row: number) => boolean, polledAt: number): RowSet[] {
     const left = this.rows.filter((row) => !this.reported.has(row));
@@ -147,7 +149,7 @@ export interface Row {
   watch: { readonly state: WatchState } | null;
   /** Finished attempts, including those from earlier plans. */
   ledger: readonly LedgerLine[];
-  /** The previous attempt's result, in case no other attempt follows. */
+  /** The previous attempt's result, which counts if no other attempt follows. */
   last: CampaignRowResult | null;
 }
 
@@ -173,13 +175,14 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
 }
 
 /**
- * Returns when the row's last started attempt was sent, in milliseconds: a hand-back does not give a video more time.
+ * Returns when the row's last started attempt was sent, in milliseconds, so that a hand-back does not extend its
+ * deadline.
  */
 export function sinceOf({ since }: Pick<OpenedRow, 'since'>): number | undefined {
   return since === undefined ? undefined : Date.parse(since);
 }
 
-/** Whether this attempt was started earlier. It is then looked up, and nothing is sent for it. */
+/** Whether this attempt was started earlier. If so, it is looked up and nothing is sent for it. */
 export function isStarted({ attempt, started }: Pick<Row, 'attempt' | 'started'>): boolean {
   return attempt <= started;
 }
@@ -188,12 +191,12 @@ export function creationKeyOf(campaign: string, row: Row): string {
   return rowCreationKey(campaign, row.opened, row.attempt);
 }
 
-/** Whether an earlier plan has this attempt in the books. */
+/** Whether this attempt is in the books of an earlier plan. */
 export function isBought(campaign: string, row: Row): boolean {
   return isBooked(row.ledger, creationKeyOf(campaign, row));
 }
 
-/** Returns the money that this attempt takes from its batch's budget. */
+/** Returns the amount that this attempt takes from its batch's budget. */
 export function costOf(campaign: string, row: Row): number {
   return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }
@@ -213,8 +216,8 @@ export function factsOf(campaign: string, row: Row): RowFacts {
 }
 
 /**
- * Returns the key for a row's limit. Calls to the same model by the same account share a limit, because the service's
- * capacity limits them.
+ * Returns the key of a row's limit. Calls with the same model and account share a limit, because the service limits its
+ * capacity for each account and model.
  */
 export function limitKeyOf(row: Row): string {
   return `${row.spec.account ?? ''} ${row.spec.model}`;

@@ -42,7 +42,7 @@ interface OpenBatch {
   reportedAt: number;
   /** When it last sent a report or received orders. */
   acknowledgedAt: number;
-  /** The last orders that were sent to it, as text. */
+  /** The last orders sent to it, as text. */
   sentOrders: string;
   ordersInFlight: boolean;
   handBack: boolean;
@@ -68,7 +68,7 @@ function openBatch(batch: number, rows: readonly RowSet[], now: number): OpenBat
   };
 }
 
-/** Rows in flight, or soon to be, according to the last report. Rows waiting for money leave their slots to others. */
+/** Number of rows in flight or about to be, by the last report. Rows waiting for money leave their slots to others. */
 function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
@@ -83,18 +83,16 @@ function isWholeReport(report: BatchReport, before: Pick<OpenBatch, 'report'>): 
   return without(before.report?.ended ?? [], report.ended).length === 0;
 }
 
-/**
- * Returns a lost batch's rows without a reported result. They may have been bought, and may have been polled until now.
- */
+/** Returns a lost batch's rows without a reported result. They may have been bought, and polled as recently as now. */
 function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }
 
-/** Time in milliseconds after which a silent batch is sent its orders again, to detect whether it is gone. */
+/** After this many milliseconds, a silent batch is sent its orders again, to detect whether it is gone. */
 const SILENT_MS = 150_000;
 /** Maximum time for a closed batch's result to arrive, in milliseconds. */
 const RESULT_MS = 5_000;
-/** Maximum share of its rows that a batch may have left when it is ordered to hand back its last rows. */
+/** A batch is ordered to hand back its last rows only if at most this share of its rows remains. */
 const FEW_LEFT = 0.3;
 
 export interface DesiredState {
@@ -105,7 +103,7 @@ export interface DesiredState {
   readonly rowPrice: number;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
-  /** Whether the campaign is about to continue as new, so that everything is handed back. */
+  /** Whether the campaign is about to continue as new. If so, all rows are handed back. */
   readonly leaves: boolean;
 }
 
@@ -123,17 +121,19 @@ export class BatchWindow {
     private readonly queue: RowQueue,
     private readonly books: BudgetBook,
     private limits: LimitShares,
-    /** Number of the last orders. It increases even after a campaign reset: workflow time never goes backward. */
+    /**
+     * Number of the last orders. It increases even after a campaign reset, because workflow time never goes backward.
+     */
     private n: number,
     private readonly onChange: () => void,
     private readonly onClosed: (results: SegmentTotals) => void,
   ) {}
 
-  /** Handles a report, which replaces the batch's earlier ones. A batch that is not in this window must end. */
+  /** Handles a report, which replaces the batch's earlier reports. A batch that is not in this window must end. */
   onReport(report: BatchReport, now: number): void {
     const open = this.open.get(report.batch);
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
-    // Once a batch has ended, its last report is final: rows without a result in it go to another batch.
+    // Once a batch has ended, its last report is final. Rows without a result in that report go to another batch.
     if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
     if (!isWholeReport(report, open)) return;
     Object.assign(open, { report, reportedAt: now, acknowledgedAt: now });
@@ -144,7 +144,7 @@ export class BatchWindow {
   advance(now: number, desired: DesiredState): void {
     for (const batch of this.books.foreign()) void this.settleForeign(batch);
     for (const open of this.open.values()) {
-      // Closed by a run of this campaign that a reset has undone.
+      // The batch was closed by a run of this campaign that a reset has undone.
       if (!open.closing && this.books.isClosed(open.batch)) open.end ??= 'gone';
       if (open.end !== null && !open.closing) void this.close(open, open.end);
     }
@@ -202,24 +202,24 @@ export class BatchWindow {
 
   private share(concurrency: number): void {
     const batches = [...this.open.values()];
-    // A batch that waits for money leaves its slots to others, and keeps none in reserve for when the money arrives.
+    // A batch that waits for money leaves its slots to others. It does not reserve any for when the money arrives.
     for (const open of batches) if (open.report?.needs) open.slots = Math.min(open.slots, leftOf(open));
     const holders = batches.map((open) => ({ slots: open.slots, left: leftOf(open) }));
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
 
-  /** Whether rows from the queue should be put in a batch now, in addition to `taken` rows that are about to be. */
+  /** Whether more rows from the queue should be put in a batch now. `taken` rows are already about to be. */
   private needsRows({ paused, stop, budget, rowPrice, concurrency }: DesiredState, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
-    // Rows that were already bought are polled immediately, and do not need a slot from other rows.
+    // Rows that were already bought are polled immediately and do not take a slot from other rows.
     if (this.queue.hasStarted()) return true;
     if (paused && stop !== 'cancel') return false;
     if (this.open.size === 0 && taken === 0) return true;
-    // Rows in open batches that have no slot. As long as there are enough, no slot waits for another batch to start.
+    // Rows in open batches that have no slot. If there are enough, no slot waits for another batch to start.
     const atHand = this.all().reduce((sum, open) => sum + leftOf(open), taken) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null) return true;
-    // Open batches may give money back. Without any money, another batch would immediately skip its rows.
+    // Wait, because open batches may give money back. Without money, another batch would immediately skip its rows.
     return (
       (this.books.free() ?? 0) >= (taken + 1) * rowPrice && this.all().every(({ report }) => !report?.needs)
     );
@@ -236,7 +236,7 @@ export class BatchWindow {
     if (fewest !== undefined) (fewest as OpenBatch).handBack = true;
   }
 
-  /** Opens as many batches as needed in one change, because each change waits for the journal. */
+  /** Opens all the batches that are needed in one change, because each change waits for the journal. */
   private async openMore(desired: DesiredState): Promise<void> {
     const batches = this.takeBatches(desired);
     this.opening = true;
@@ -299,7 +299,7 @@ export class BatchWindow {
       );
     } catch (error) {
       throwBug(error);
-      // A workflow with this ID is already running, opened from a book that was lost. Its number is skipped.
+      // A workflow with this ID is already running, because it was opened from a book that was lost. Skip its number.
       this.ended(open, 'gone');
     }
     open.ordersInFlight = false;
@@ -307,7 +307,7 @@ export class BatchWindow {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
-    // A batch that another run has closed, or that was reset manually, does not know what it has cost or reported.
+    // A batch that another run closed, or that was reset manually, does not know its cost or what it reported.
     const knows = end !== 'gone' && end.why !== 'closed' && isWholeReport(end.report, open);
     if (open.end === null && knows) open.report = end.report;
     open.end ??= knows ? end : 'gone';
@@ -340,7 +340,7 @@ export class BatchWindow {
     }
   }
 
-  /** Settles a batch whose run a reset or termination has undone: it sends nothing more, and its cost is counted. */
+  /** Settles a batch from a run that was reset or terminated. The batch sends nothing more, and its cost is counted. */
   private async settleForeign(batch: number): Promise<void> {
     if (this.settling.has(batch)) return;
     this.settling.add(batch);

@@ -23,7 +23,7 @@ export function isBatchClosed(answer: object): boolean {
 
 /** Maximum time before a segment is reported, in milliseconds. */
 const SEGMENT_REPORT_MS = 15_000;
-/** How long a wait is still reported after it has ended, in milliseconds, because the next attempt may renew it. */
+/** How long a wait is still reported after its end, in milliseconds. The next attempt may renew the wait. */
 const HELD_FOR_MS = 60_000;
 
 /** The state that a batch's parts share: rows, orders, money and limits. */
@@ -39,7 +39,7 @@ export class BatchWork {
   private readonly limits = new Map<string, AdaptiveLimit>();
   private held: CallWait | null = null;
   orders: BatchOrders;
-  /** Whether its budget was closed or another run owns the batch. It then sends nothing more. */
+  /** Whether its budget was closed or another run owns the batch. If so, it sends nothing more. */
   closed = false;
   /** When it started to hand back its rows, in workflow time; null until then. */
   leavingSince: number | null = null;
@@ -62,7 +62,7 @@ export class BatchWork {
     this.alarm = new Alarm(wake);
   }
 
-  /** Replaces the orders if these are newer. */
+  /** Replaces the current orders if the given ones are newer. */
   order(orders: BatchOrders): void {
     if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
@@ -92,7 +92,7 @@ export class BatchWork {
 
   /**
    * Records a row's wait, and reports it unless other rows are already waiting. Null means that the service accepts
-   * rows again.
+   * calls again.
    */
   hold(wait: CallWait | null): void {
     const isNews = wait !== null && this.heldNow(Date.now()) === null;
@@ -135,8 +135,8 @@ export class BatchWork {
   }
 
   /**
-   * Whether another call for the row's account and model may start. If not, sets the alarm for when it may.
-   * @param open number of their calls in progress
+   * Whether another call for the row's account and model may start. If not, sets the alarm for the time when it may.
+   * @param open number of calls in progress for this account and model
    */
   hasRoom(row: Row, open: number, now: number): boolean {
     const limit = this.limitOf(row);
@@ -146,7 +146,8 @@ export class BatchWork {
   }
 
   /**
-   * Takes the money for an attempt. A row that waited for the service already has it. @returns whether there was enough
+   * Takes the money for an attempt. A row that waited for the service has already taken it. @returns whether there was
+   * enough
    */
   takeMoney(row: Row): boolean {
     if (row.create !== null || row.cost > 0) return true;
@@ -156,7 +157,7 @@ export class BatchWork {
     return true;
   }
 
-  /** Returns the share of slots that the service accepts, per account and model; 1 if it accepts all of them. */
+  /** Returns the share of slots that the service accepts, per account and model; 1 means all of them. */
   limitShares(): LimitShares {
     const shares: { [accountModel: string]: number } = {};
     for (const [key, limit] of this.limits) shares[key] = Math.round(limit.share() * 100) / 100;
@@ -193,15 +194,16 @@ export class BatchWork {
 }
 
 /**
- * A batch's money, in integer micro-units. The book grants an amount. The batch takes from it before each send, and
- * gives back the amount for calls that provably bought nothing. Without a budget, there is no limit.
+ * A batch's money, in integer micro-units. The book grants the batch an amount. The batch takes the price of each call
+ * from it before sending, and gives back the price of calls that provably bought nothing. Without a budget, there is no
+ * limit.
  */
 class BatchBudget {
   /** Creation keys of attempts that cost nothing even though the journal records them as bought. */
   readonly free = new Set<string>();
   /** The total amount that its rows have taken. */
   taken = 0;
-  /** Smallest estimate that recently did not fit into the grant. */
+  /** The smallest recent estimate that did not fit into the grant. */
   private lacked = 0;
 
   constructor(public granted: number | null) {}
@@ -228,8 +230,8 @@ class BatchBudget {
 }
 
 /**
- * Minimum time between two reports, delay before the first one, and maximum time between two while the batch may still
- * buy, in milliseconds.
+ * In milliseconds: the minimum time between two reports, the delay before the first report, and the maximum time
+ * between two reports as long as the batch may still buy.
  */
 const PACE_MS = 1_000;
 const FIRST_MS = 3_000;
@@ -280,8 +282,8 @@ class BatchParent {
   }
 
   /**
-   * Returns a number above all earlier ones, including those from a run that a reset has undone, because workflow time
-   * never goes backward.
+   * Returns a number greater than all earlier ones, including those from a run that a reset has undone. Uses workflow
+   * time, which never goes backward.
    */
   nextNumber(now: number): number {
     return Math.max(this.n + 1, now);
@@ -292,7 +294,8 @@ class BatchParent {
       await getExternalWorkflowHandle(this.campaign).signal(SIGNAL.campaignReport, report);
     } catch (error) {
       throwBug(error);
-      // The signal fails if no workflow is running under that ID: the campaign was terminated, but this batch was not.
+      // The signal fails if no workflow with that ID is running, that is, if the campaign was terminated but this batch
+      // was not.
       this.gone = true;
     }
     this.sending = false;

@@ -25,7 +25,7 @@ export interface BudgetBookState {
   readonly book: BookEntry;
 }
 
-/** The campaign's access to its book. It makes one change at a time, each based on the newest entry in the journal. */
+/** The campaign's access to its book. Makes one change at a time, each based on the newest entry in the journal. */
 export class BudgetBook {
   private n: number | null;
   private book: BookEntry;
@@ -55,7 +55,7 @@ export class BudgetBook {
     return this.underWay > 0;
   }
 
-  /** Returns the micro-units that are not granted to any batch, or null without a budget. */
+  /** Returns the amount not granted to any batch, in micro-units; null without a budget. */
   free(): number | null {
     return freeOf(this.book, this.budget());
   }
@@ -77,7 +77,7 @@ export class BudgetBook {
     return this.book.open.flatMap(([batch]) => (this.mine.has(batch) ? [] : [batch]));
   }
 
-  /** Makes one change, after all earlier ones, as soon as the journal can be read. */
+  /** Makes one change, once all earlier changes are made and the journal can be read. */
   move(move: BookMove): Promise<KeptBooks> {
     this.underWay += 1;
     const made = this.moves.then(() => this.make(move));

@@ -72,7 +72,7 @@ function batchReport(batch: BatchWork, n: number): BatchReport {
   };
 }
 
-/** Returns the micro-units that this batch's rows may still need beyond its grant. */
+/** Returns the amount that this batch's rows may still need beyond its grant, in micro-units. */
 function lacking({ rows, pages, budget, input }: BatchWork): number {
   let needed = 0;
   for (const row of rows)
@@ -87,7 +87,7 @@ function lacking({ rows, pages, budget, input }: BatchWork): number {
 
 /**
  * Returns a batch's result.
- * @param polledAt when its rows may last have been polled, in workflow time
+ * @param polledAt the latest time when its rows may have been polled, in workflow time
  */
 function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   const started = new Map<object, Set<number>>();
@@ -108,14 +108,18 @@ function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   };
 }
 
-/** Whether this batch may have started a row. The next batch then finds it in the journal and pays nothing for it. */
+/** Whether this batch may have started a row. If so, the next batch finds the row in the journal and pays nothing. */
 function isPaid(row: Row): boolean {
   return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
 }
 
-/** How long a batch that is leaving waits for open downloads, in milliseconds. The next batch starts them again. */
+/**
+ * How long a batch that is leaving waits for open downloads, in milliseconds. The next batch restarts unfinished ones.
+ */
 const DOWNLOAD_GRACE_MS = 15_000;
-/** The share of a batch's rows that must end before it reports again, because their slots may go to other batches. */
+/**
+ * When this share of a batch's rows has ended, the batch reports again, because their slots may go to other batches.
+ */
 const STEP = 1 / 40;
 
 /** A batch's loop. Signals and completed activities change its state, and each of them wakes {@link run}. */
@@ -126,7 +130,7 @@ class Batch {
   private readonly imageCalls: ImageCalls;
   private dirty = true;
   private openedAt: HistorySize | null = null;
-  /** The stop order at the time when the journal last confirmed that this run owns the batch. */
+  /** The stop order that was in effect when the journal last confirmed that this run owns the batch. */
   private confirmedStop: BatchOrders['stop'];
   private confirming = false;
   private reportedFew = false;
@@ -184,14 +188,15 @@ class Batch {
       this.reportedFew = true;
       parent.notify();
     }
-    // Nothing in flight could give money back, so the budget may be exhausted.
+    // If nothing in flight can give money back, the budget may be exhausted.
     const isStarved = work.budget.needs() !== null && work.settling() === 0;
     if (isStarved && !this.reportedStarved) parent.notify();
     this.reportedStarved = isStarved;
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
-    // The result reports the remaining changes, unless open creates delay it: they may wait a day for a worker.
+    // The batch's result includes the remaining changes. But open creates can delay it, because they may wait a day for
+    // a worker.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {
@@ -208,7 +213,8 @@ class Batch {
   }
 
   private fullness(): number {
-    // Opening the pages does not count: the next batch would have to open them again, and this would never end.
+    // Opening the pages does not count. The next batch would have to open them again, so batches could hand back
+    // endlessly.
     return this.openedAt === null ? 0 : fullnessSince(this.openedAt, this.work.input.settings.eventsPerRun);
   }
 
@@ -242,9 +248,8 @@ class Batch {
   }
 
   /**
-   * Whether rows can end as not bought. This requires that the journal has confirmed, after the stop was ordered, that
-   * no other run of this batch has bought them. A batch that was reset manually receives its orders again and does not
-   * know what it sent.
+   * Whether rows can end as not bought. After the stop order, the journal must first confirm that no other run of this
+   * batch has bought them. A batch that was reset manually receives its orders again and does not know what it sent.
    */
   private mayEndUnbought(): boolean {
     const { orders, pages } = this.work;
@@ -269,15 +274,14 @@ class Batch {
     }
   }
 
-  /** Starts all rows that were started earlier before any others, because they are paid for. */
+  /** Starts the rows that an earlier batch started ahead of all others, because they are already paid for. */
   private adoptStarted(now: number): void {
     for (const set of this.work.pages.all) {
       if (set.sought) continue;
       set.sought = true;
       for (const index of set.unstarted()) {
         const { started, bought = 0, changed } = set.row(index).opened;
-        // A row whose text has changed is looked up only for attempts that are missing from the books, in order to
-        // record them.
+        // If the text of a row has changed, look it up only to record attempts that are missing from the books.
         if (started === undefined || (changed === true && bought === 0)) continue;
         const row = this.work.begin(set, index, now);
         const created = set.takeCreated(index);
@@ -297,7 +301,7 @@ class Batch {
       work.alarm.at(graceEndsAt);
       return false;
     }
-    // No polls start from here on. Wait for a tick that is in progress.
+    // No polls start from here on. If a tick is in progress, wait for it.
     if (!this.watches.stop()) return false;
     work.dropReserved();
     return true;

@@ -22,7 +22,7 @@ import { raceTimer } from '../timers';
 import { creationKeyOf, isStarted, type Row } from './batch-rows';
 import { type BatchWork, isBatchClosed } from './batch-work';
 
-/** A row's next step: settled, to be retried at `until`, found not to have been bought, or no longer allowed. */
+/** A row's next step: settled, to be retried at `until`, found to be unbought, or no longer allowed. */
 type RowStep =
   | Exclude<CreateStep, { do: 'reconcile' }>
   | { readonly do: 'absent' }
@@ -30,13 +30,14 @@ type RowStep =
 
 export interface RowAnswer {
   readonly step: RowStep;
-  /** The answer that led to the step. A temporary refusal contains the earliest time at which anything may be sent. */
+  /** The answer that led to the step. A temporary refusal contains the earliest time for the next send. */
   readonly answer: CreateVideoAnswer;
 }
 
 /**
- * Sends one group of creates. Each row follows the rules of create-once and has its own log. A lost group is reconciled
- * row by row, so that only rows whose log contains an intent stay unconfirmed. Never throws.
+ * Sends one group of creates. Each row follows the rules of create-once and has its own log. If the whole group is
+ * lost, each row is reconciled separately, so that only rows whose log contains an intent stay unconfirmed. Never
+ * throws.
  * @param onRow called once for each row, as soon as its step is known
  */
 export async function createRows(
@@ -47,11 +48,11 @@ export async function createRows(
   const states = rows.map(
     (row) => row.create ?? inThisRun(beginCreate(creationKeyOf(campaign, row), Date.now())),
   );
-  // Part of the input, so that it stays the same in a run that was reset after the creates.
+  // The sender is part of the input, so that it stays the same in a run that was reset after the creates.
   const sender = { sender: uuid4(), scheduledAt: new Date().toISOString() };
   const answers = await sendGroup(rows, states, settings, { payer, sender: sender.sender });
   const open: Promise<void>[] = [];
-  // Create promises only where something is awaited (docs/adr/0011).
+  // Create a promise only if there is something to await (docs/adr/0011).
   const known = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
     // A worker with a different version may return fewer answers. The outcome of the other rows is unknown.
@@ -65,7 +66,8 @@ export async function createRows(
       );
     return step;
   });
-  // All reconciliations are scheduled before the first row continues: histories contain their commands in this order.
+  // Schedule all reconciliations before the first row continues, because histories contain their commands in this
+  // order.
   rows.forEach((row, index) => {
     const step = known[index];
     if (step !== undefined) onRow(row, step);
@@ -153,7 +155,7 @@ async function reconciled(
     facts: { model, durationSeconds, resolution, referenceMode },
   };
   const found = await reconcileCreate(state, options, got, trace);
-  // The send's own evidence says more than a reconciliation that found nothing.
+  // The send's evidence is more informative than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
   if (step === undefined) throw new Error('media.reconcileCreate must not return "pending"');
@@ -161,8 +163,8 @@ async function reconciled(
 }
 
 /**
- * Whether the journal shows that an attempt that was started earlier bought nothing. A worker that could not read the
- * journal proves nothing.
+ * Whether the journal shows that an attempt from an earlier batch bought nothing. An answer from a worker that could
+ * not read the journal proves nothing.
  */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
   if (!isStarted(row) || row.create?.unknown !== undefined) return false;

@@ -9,13 +9,13 @@ import { type BatchWork } from './batch-work';
 const FIRST_PAUSE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
-/** Ends an attempt: the row ends, or waits for another attempt under a new key. */
+/** Ends an attempt. The row then either ends or waits for another attempt under a new key. */
 export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   if (row.spec.operation === 'create_video') countEndedVideo(outcome);
-  // If there is a budget, an attempt without a price would not be counted.
+  // If there is a budget, every attempt needs a price, because an attempt without one would not be counted.
   const priced = batch.budget.granted === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !mayHaveAnotherAttempt(result) || made >= batch.input.settings.maxAttempts;
@@ -46,13 +46,13 @@ function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'failed';
 }
 
-/** Whether different text was bought under this row's keys, by a campaign that ended before it had a result. */
+/** Whether an earlier campaign bought a different text under this row's keys and ended before it had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
 }
 
-/** Returns the time that the service requested, which is never shortened. */
+/** Returns the earliest time that the service allows for another attempt. This wait is never shortened. */
 function notBeforeOf(outcome: VideoOutcome | ImageOutcome): number {
   return outcome.outcome === 'rejected' && outcome.notBefore !== undefined
     ? Date.parse(outcome.notBefore)

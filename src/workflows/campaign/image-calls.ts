@@ -12,10 +12,10 @@ import { type BatchWork, isBatchClosed } from './batch-work';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './unbought-rows';
 
-/** Maximum open image calls per batch. Each takes a minute and occupies one of the worker's activity slots. */
+/** Maximum open image calls per batch. Each takes about a minute and occupies one of the worker's activity slots. */
 const OPEN_IMAGE_CALLS = 25;
 
-/** Runs image rows. They are set aside when their page is read, then get one activity each. */
+/** Runs image rows. The rows are set aside when their page is read, and each is then run in its own activity. */
 export class ImageCalls {
   private open = 0;
 
@@ -42,7 +42,9 @@ export class ImageCalls {
     return this.batch.hasRoom(row, this.batch.inFlight(limitKeyOf(row)), now) && this.batch.takeMoney(row);
   }
 
-  /** Lets a row without a result keep waiting with its money and its slot, or returns the outcome that ends it. */
+  /**
+   * Lets a row without a result keep its money and its slot while it waits, or returns the outcome that ends the row.
+   */
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
     const state = row.create ?? inThisRun(beginCreate(creationKeyOf(batch.input.campaign, row), Date.now()));

@@ -13,13 +13,13 @@ import { type Watches } from './watches';
 const MIN_GROUP = 10;
 const GROUP_WAIT_MS = 2_000;
 /**
- * Number of a batch's rows per open group. This is enough for 150 creates per second, and leaves few waiting when the
- * campaign is canceled.
+ * A batch may have one open group for every this many rows. That allows 150 creates per second, and few creates are
+ * waiting when the campaign is canceled.
  */
 const ROWS_PER_GROUP = 300;
 /**
- * Under a rate limit, the open creates cover this many milliseconds. This is enough to use the full limit, and leaves
- * few waiting when the campaign is canceled.
+ * With a rate limit, as many creates are open as can be sent in this many milliseconds. That is enough to use the full
+ * limit, and few creates are waiting when the campaign is canceled.
  */
 const CAPPED_MS = 2_000;
 
@@ -114,8 +114,8 @@ export class Starts {
       if (row.spec.operation !== 'create_video' || picked.length >= most) continue;
       if (fits(row)) picked.push(row);
     }
-    // Rows that cannot start now are set aside, so that other models and cheaper rows continue. This must not use up
-    // the whole batch.
+    // Set aside rows that cannot start now, so that other models and cheaper rows continue. Limit how many are set
+    // aside, or the whole batch would be.
     while (picked.length < most && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
@@ -169,7 +169,9 @@ export class Starts {
     }
   }
 
-  /** Handles an attempt that was started earlier but bought nothing: another one follows it, or it was the last. */
+  /**
+   * Handles an attempt that was started earlier but bought nothing. Either another attempt follows, or it was the last.
+   */
   private onAbsent(row: Row, { sendAttempt, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
     if (row.attempt >= row.started) return buyOrKeep(this.batch, row);
     const key = creationKeyOf(this.batch.input.campaign, row);

@@ -36,9 +36,9 @@ interface AwaitDecisionOptions {
 }
 
 /**
- * Waits until a person decides about an unconfirmed create (failure model: The log; requested by the input
- * `onUnconfirmed`). The decision takes effect once it is in the journal. If the workflow is canceled or about to
- * expire, the result stays unconfirmed.
+ * Waits until a person decides about an unconfirmed create (failure model: The log). The input `onUnconfirmed` requests
+ * this. The decision takes effect once it is in the journal. If the workflow is canceled or about to expire, the result
+ * stays unconfirmed.
  */
 export async function awaitDecision(
   unconfirmed: UnconfirmedCall,
@@ -64,7 +64,7 @@ async function decide(
       open = await decisions.next(timeLeft());
     } catch (error) {
       if (!isCancellation(error)) throw error;
-      // An Update may have been accepted together with the cancellation.
+      // An Update may have been accepted in the same workflow task as the cancellation.
       open = decisions.take();
     }
     if (open === undefined) return { kind: 'settled', answer: unconfirmed };
@@ -107,17 +107,20 @@ function notResolved(
   return { resolved: false, reason, creationKey, answer: null, message };
 }
 
-/** Returns null if nothing expires. Waiting past the end of the execution would cause a timeout without an outcome. */
+/**
+ * Returns the time left to wait; null if nothing expires. If the execution expired first, there would be no outcome.
+ */
 function timeLeft(): number | null {
   const expiresAt = executionExpiresAt();
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
 /**
- * The `adopt` Update: the unconfirmed create resulted in this task. The workflow waits for the task and buys nothing.
+ * The `adopt` Update: records that the unconfirmed create resulted in this task. The workflow waits for the task and
+ * buys nothing.
  */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
-/** The `declareLost` Update: a person found that nothing was accepted. Nothing will be sent again under this key. */
+/** The `declareLost` Update: records that the service accepted nothing. Nothing will be sent again under this key. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
   UPDATE.declareLost,
 );
@@ -133,8 +136,8 @@ interface OpenDecision {
 }
 
 /**
- * Accepts decisions about an unconfirmed create (architecture: Names). The handlers only validate and enqueue; the
- * workflow applies the decisions. While there is nothing to decide, Updates are rejected and leave no event.
+ * Accepts decisions about an unconfirmed create (architecture: Names). The handlers only validate and enqueue
+ * decisions. The workflow then applies them. If there is nothing to decide, Updates are rejected and leave no event.
  */
 export class Decisions {
   private readonly queue: OpenDecision[] = [];

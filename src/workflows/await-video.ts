@@ -41,7 +41,7 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { PINNED } from './workflow-metadata';
 
 /**
- * Fetches and verifies a finished video's file. Returns null if no worker could finish, or if time ran out.
+ * Fetches and verifies a finished video's file. Returns null if no worker could finish the download or if time ran out.
  * @param endsAt when the caller is about to expire, in workflow time; null if it does not expire
  */
 export async function downloadVideo(
@@ -61,7 +61,10 @@ export async function downloadVideo(
   }
 }
 
-/** Makes a video's next poll run earlier. Sent to the video's workflow, or to its watcher with that workflow's ID. */
+/**
+ * Makes a video's next poll run earlier. Send the signal to the video's workflow, or to its watcher with the workflow
+ * ID.
+ */
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 type WaitInput = GenerateVideoInput | AwaitVideoInput;
@@ -72,7 +75,7 @@ interface WaitStart extends WaitOrigin {
   readonly now: number;
   readonly firstPollAt: number;
   readonly lastStatus?: string;
-  /** The worker's default for an input that does not specify polling. */
+  /** The worker's default, used if the input does not specify polling. */
   readonly polling: PollingMode | undefined;
 }
 
@@ -88,14 +91,14 @@ export function beginWait(input: WaitInput, start: WaitStart): CarriedWait {
 
 /**
  * Waits for a video's outcome (contract 3). Watches the task through a watcher or its own poll loop, then fetches the
- * file unless the watcher has already done so. Also continues after a continue-as-new.
+ * file unless the watcher has already done so. After a continue-as-new, continues the earlier wait.
  */
 export async function waitForVideo(
   input: WaitInput,
   carried: CarriedWait,
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
-  // The run timeout starts again with every run. The caller's deadline does not.
+  // The run timeout restarts with every run, but the caller's deadline does not.
   const hardEndAt = hardEnd(carried.state.video.polling);
   const watch: Watch = { state: { ...carried.state, hardEndAt } };
   const wait = { input, carried, progress, watch };
@@ -121,7 +124,7 @@ function factsOf({ carried: { creationKey, created }, watch }: OpenWait) {
   return { phase: 'watching', creationKey, video, estimate, deadlineAt, wait: null, watch } as const;
 }
 
-/** Has a watcher poll the task. Returns undefined if no watcher does; the video then polls on its own. */
+/** Lets a watcher poll the task. Returns undefined if no watcher does. The video then polls on its own. */
 async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
   const { input, progress, watch } = wait;
   const { taskQueue } = workflowInfo();
@@ -173,7 +176,7 @@ const cancelledAt = (state: WatchState): WatchEnd => ({
 });
 
 /**
- * Has a watcher watch the task, using one activity that stays open until the watcher completes it. The activity's
+ * Lets a watcher watch the task, using one activity that stays open until the watcher completes it. The activity's
  * timeouts are the durable deadline, so nothing depends on the watcher being alive (ADR 26). Returns undefined if the
  * activity failed.
  */
@@ -198,8 +201,8 @@ async function askWatcher(
 }
 
 /**
- * Returns the latest time for an answer. After the deadline, the watcher gets two intervals for the last poll; before
- * the execution expires, one.
+ * Returns the latest time for an answer. The watcher gets two intervals after the deadline for the last poll, but only
+ * one if the execution is about to expire.
  */
 function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
   const interval = video.polling.maxSeconds * 1000;
@@ -207,7 +210,7 @@ function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
   return Math.min(deadlineAt + 2 * interval, end, Date.now() + WATCH_TIMEOUTS.longestMs);
 }
 
-/** Notifies the watcher that the video has left. If the watcher is gone, there is nothing to do. */
+/** Notifies the watcher that this video is not waiting anymore. If the watcher is gone, there is nothing to do. */
 async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   await CancellationScope.nonCancellable(() =>
@@ -221,7 +224,7 @@ async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<vo
     .catch(otherwise(undefined));
 }
 
-/** Whether a watcher may fetch the file as this video requires. A prompt is never passed to another workflow. */
+/** Whether a watcher may fetch the file as this video requires. Prompts are never passed to another workflow. */
 function takesDelivery(input: WaitInput): Pick<Waiter, 'takesFile'> {
   const { poll, download } = queuesOf(input.queues);
   return download === deliveryQueue(poll) && promptToKeep(input) === undefined ? { takesFile: true } : {};
@@ -251,7 +254,7 @@ function hardEnd(polling: PollingProfile): number | null {
   const expiresAt = executionExpiresAt();
   if (expiresAt === null) return null;
   const interval = polling.maxSeconds * 1000;
-  // The start-to-close timeout of a tick is its budget, which is at most the interval, plus `overBudgetMs`.
+  // A tick's start-to-close timeout is its budget plus `overBudgetMs`. The budget is at most one interval.
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
 }
 
@@ -267,7 +270,10 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
   });
 }
 
-/** Returns the wait from here on, including after a continue-as-new, or the outcome if there is nothing to wait for. */
+/**
+ * Returns the wait for an existing task, or the outcome if there is nothing to wait for. After a continue-as-new,
+ * returns the wait that was carried over.
+ */
 async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<CarriedWait | VideoOutcome> {
   requireInput(input, AWAIT_VIDEO_SHAPE);
   if (input.carried?.phase === 'watching') return input.carried;
@@ -291,12 +297,12 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
       if (!(error instanceof ActivityFailure)) throw error;
-      // No worker could read the journal, but the ID and the credential are enough to poll.
+      // No worker could read the journal, but the task ID and the credential are enough to poll.
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  // Any number of workflows may wait for the same task, on any worker. Together, they must not poll it faster than a
-  // single one would.
+  // Any number of workflows may wait for the same task, on any worker. Together, they must not poll it more often than
+  // a single workflow would.
   const start = { video, now, firstPollAt: now, creationKey, created: null };
   return beginWait(input, { ...start, polling: polling ?? 'shared' });
 }

@@ -27,7 +27,7 @@ export async function artifactStore(): Promise<ArtifactStoreFacts> {
 
 /**
  * Applies a person's decision about an unconfirmed call after the workflow that sent it has ended (failure model: The
- * log). The journal stores the decision for the next start with the same ID. Sends nothing.
+ * log). The journal stores the decision, which the next start with the same ID uses. Sends nothing.
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
@@ -47,7 +47,7 @@ export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJo
 
 /**
  * Looks up a task ID in a worker's journal: its account, its recorded facts and the workflow that owns it. Clients have
- * no journal and no base URL, so they run this workflow before they resume a task.
+ * neither a journal nor a base URL, so they run this workflow before they resume a task.
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
   requireInput(input, FIND_VIDEO_TASK_SHAPE);

@@ -38,13 +38,13 @@ import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { neverStarted, raceTimer, type StartWait } from './timers';
 
-/** The request, how long {@link createOnce} tries to send it, and the policy to follow. */
+/** The request, the policy to follow, and how long {@link createOnce} tries to send the request. */
 export interface CreateOnceOptions {
   /** The video to create. */
   readonly request: VideoRequest;
   /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;
-  /** Determines what the service's replies prove about the create. @default the worker's policy */
+  /** Determines what a reply from the service proves about the create. @default the worker's policy */
   readonly policy?: CreatePolicy | undefined;
   /**
    * Whether to send nothing while a create with the same body and another key has an unknown outcome. @default false
@@ -62,13 +62,16 @@ export interface CreateOnceOptions {
   readonly shouldHandOver?: () => boolean;
 }
 
-/** How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or canceled. */
+/**
+ * How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or with a
+ * cancellation.
+ */
 export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }
   /**
-   * Canceled while nothing was in flight. `mayBeOwed` is set if something may have been sent under this key with an
-   * unknown outcome, by this run or another.
+   * Canceled while nothing was in flight. `mayBeOwed` is set if this run or another may have sent something under this
+   * key and the outcome is unknown.
    */
   | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
@@ -94,7 +97,7 @@ export async function createOnce(
       const found = await CancellationScope.nonCancellable(() =>
         reconcileCreate(state, reconcileOptions(options), sent.answer, sent.trace),
       );
-      // The send's own evidence says more than a reconciliation that found nothing.
+      // The send's evidence is more informative than a reconciliation that found nothing.
       answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
       step = nextStep(state, answer, stepContext(options, true));
     }
@@ -125,14 +128,14 @@ type Placed = CreateOnceOptions & { readonly taskQueue: string };
 
 /**
  * Ends a create that was canceled before this run sent anything that counts. Another run may have recorded a task under
- * the key, so the create activity reads the record without sending, and the outcome reports the task as money that may
- * be owed. Every run does this, even one that has read the log: a reset run replays its commands, and the earlier run
- * may have bought something in the meantime.
+ * the key, so the create activity reads the record without sending, and the outcome reports a recorded task as a cost
+ * that may be owed. Every run does this, even if it has already read the log. A run that was reset must replay the same
+ * commands, and the earlier run may have bought something in the meantime.
  */
 async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
   // A request that was sent may have been accepted despite the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  // No separate start limit: the wait for a worker is the same as after any cancellation (ADR 5), about a minute.
+  // There is no separate start limit. As after any cancellation, the wait for a worker is about a minute (ADR 5).
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     const asked = await raceCreate(state, asking);
@@ -155,7 +158,8 @@ function stepContext(options: Placed, reconciled: boolean): StepContext {
 
 /**
  * Runs one create, and one reconciliation if the create returned no value. A cancellation drops a create that no worker
- * has yet, settles an unsent one as not sent, and lets one that was sent finish. The reconciliation cannot be canceled.
+ * has received yet. A create that a worker has received but not sent is settled as not sent, and a sent create
+ * finishes. The reconciliation cannot be canceled.
  */
 async function sendOnce(
   state: CreateOnceState,
@@ -174,7 +178,7 @@ async function raceCreate(
   state: CreateOnceState,
   options: Placed & { readonly recordedOnly?: true },
 ): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly trace: SenderTrace }> {
-  // Part of the input, so that it stays the same in a run that was reset after the create.
+  // The sender is part of the input, so that it stays the same in a run that was reset after the create.
   const sender = uuid4();
   const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
@@ -234,7 +238,7 @@ function reconcileOptions({ request, taskQueue, account, policy }: Placed): Reco
 /** How an activity ended without a value. `cause` is part of the evidence that a person reads. */
 export interface NoValue {
   readonly cause: string;
-  /** Whether no worker ever had the activity and the server can no longer start it (failure model: row 2). */
+  /** Whether no worker ever received the activity and the server can no longer start it (failure model: row 2). */
   readonly neverStarted: boolean;
   /** Details of the last heartbeat, or null if the server reported none. */
   readonly heartbeat: unknown;
@@ -247,7 +251,7 @@ export const NO_ANSWER: NoValue = { cause: 'no_answer_in_time', neverStarted: fa
 export function noValue(error: unknown, wait: StartWait): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
-  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as canceled.
+  // Because of WAIT_CANCELLATION_COMPLETED, only a create that no worker received is reported as canceled.
   if (cause instanceof CancelledFailure)
     return { cause: 'cancelled_before_start', neverStarted: true, heartbeat: null };
   if (!(cause instanceof TimeoutFailure))
@@ -258,10 +262,10 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 }
 
 /**
- * Returns what is known about a create that returned no answer or left its send open. If no worker had the activity and
- * none can get it anymore, the server proves that nothing was sent, no matter which journal the queue is bound to
- * later.
- * @param index index of a row in its group
+ * Returns what is known about a create that returned no answer or left its send open. If no worker received the
+ * activity and none can receive it anymore, that proves that nothing was sent, no matter which journal the queue is
+ * bound to later.
+ * @param index the row's index in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,
@@ -289,9 +293,7 @@ interface ReconcileOptions {
   readonly facts: CallFacts;
 }
 
-/**
- * Extracts from an answer what the reconciliation needs: whether it compared requests, and what could not be recorded.
- */
+/** Extracts what the reconciliation needs from an answer: the compared fingerprint, and what could not be recorded. */
 function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint' | 'unrecorded'> {
   if (got.outcome !== 'pending' && got.outcome !== 'unconfirmed') return {};
   return {
@@ -302,7 +304,8 @@ function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint
 
 /**
  * Reconciles a create that left its send open (failure model: The log).
- * @param got why the create returned nothing, or an answer that another send is in flight or has an unknown outcome
+ * @param got the reason that the create returned nothing, or its answer that another send is in flight or has an
+ * unknown outcome
  */
 export async function reconcileCreate(
   { creationKey }: Pick<CreateOnceState, 'creationKey'>,
@@ -314,7 +317,7 @@ export async function reconcileCreate(
   const reconcile = activity(ACTIVITY.reconcileCreate, {
     taskQueue,
     // If no worker took the create, do not wait long for a worker again. After a possible send, the limit for unsent
-    // creates does not apply: a recorded task ID must not be abandoned because no worker is available.
+    // creates does not apply, because a recorded task ID must not be abandoned when no worker is available.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
     summary: 'reconcile',
   });

@@ -3,13 +3,13 @@ import { type CreateOnceState } from '../domain/create-once';
 import { givenKeyIssue, runKey } from '../domain/creation-key';
 import { type Ancestry } from '../domain/paid-call';
 
-/** A creation key, or why there is none. */
+/** A creation key, or the reason there is none. */
 type OwnKey = { readonly key: string } | { readonly refused: string };
 
 /**
- * Returns the caller's key, or one derived from this run if there is none. Absent, null and empty mean the same,
- * because untyped callers use all three. Any other value that is not a string is rejected, because all such callers
- * would share one key.
+ * Returns the caller's key, or one derived from this run if there is none. A missing key, null and an empty string mean
+ * the same, because untyped callers use all three. Any other value that is not a string is rejected, because all such
+ * callers would share one key.
  */
 export function creationKey(given: unknown): OwnKey {
   if (given === undefined || given === null || given === '') return ownCreationKey(takeOrdinal());
@@ -21,14 +21,14 @@ export function creationKey(given: unknown): OwnKey {
 
 /**
  * Derives a key from the workflow ID, R and the ordinal (architecture: Create). R is the original run ID, which a reset
- * keeps and a fresh start or cron run renews. For a workflow retry it is the first run ID, so that the retry adopts
+ * keeps and a fresh start or cron run renews. For a workflow retry, R is the first run ID, so that the retry adopts
  * what the first attempt bought. With a cron schedule or after a continue-as-new, the first run ID belongs to another
  * iteration, so the caller must provide a key.
  */
 function ownCreationKey(ordinal: number): OwnKey {
   const info = workflowInfo();
   if (info.attempt === 1) return { key: runKey(info.workflowId, info.originalExecutionRunId, ordinal) };
-  // Before a second attempt, only the first one ran. From the third attempt on, a retry chain cannot be distinguished
+  // Before the second attempt, only the first one ran. From the third attempt on, a retry chain cannot be distinguished
   // from one that began with a continue-as-new, and the wrong key would return another iteration's video.
   const retryOfTheFirstRun =
     info.attempt === 2 && info.continuedFromExecutionRunId === info.firstExecutionRunId;
@@ -38,8 +38,9 @@ function ownCreationKey(ordinal: number): OwnKey {
 }
 
 /**
- * Returns a run's initial state. An earlier run of this execution, which was reset or failed, may have bought under the
- * same key. Only values may depend on this state, because a reset run replays the previous run's commands.
+ * Returns a run's initial state. An earlier run of this execution, which was reset or failed, may have bought something
+ * under the same key. Only values, and not commands, may depend on this state, because a reset run replays the previous
+ * run's commands.
  */
 export function inThisRun(state: CreateOnceState): CreateOnceState {
   const { runId, originalExecutionRunId, attempt } = workflowInfo();
@@ -47,9 +48,9 @@ export function inThisRun(state: CreateOnceState): CreateOnceState {
 }
 
 /**
- * Returns this workflow's ancestors, for a paid call's input. They may run for months after this workflow has ended,
- * and resetting one of them starts this workflow again. The key is therefore kept until the server no longer stores
- * them.
+ * Returns this workflow's ancestors, for a paid call's input. The ancestors may run for months after this workflow has
+ * ended, and resetting one of them starts this workflow again. The journal therefore keeps the key until the server no
+ * longer stores the ancestors.
  */
 export function ancestry(): Ancestry {
   const { workflowId, namespace, parent, root } = workflowInfo();

@@ -26,15 +26,15 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 }
 
 /**
- * Returns the wait for the created video, including after a continue-as-new, or the outcome if there is nothing to wait
- * for.
+ * Returns the wait for the created video, or the outcome if there is nothing to wait for. After a continue-as-new,
+ * returns the wait that was carried over.
  */
 async function create(
   input: GenerateVideoInput,
   progress: VideoProgress,
 ): Promise<CarriedWait | VideoOutcome> {
-  // The activity validates the request's contents, because a change to the rules must not change how old histories
-  // replay.
+  // The request's contents are validated in the activity, because a change to the validation rules must not change how
+  // old histories replay.
   const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
   if (issue !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
@@ -60,7 +60,7 @@ async function create(
       const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
-        // An authorized send is a new create, so attempts and times are counted from the start. The earlier send may
+        // An authorized send is a new create, so attempts and times are counted from zero again. The earlier send may
         // have cost money.
         state = { ...beginCreate(key, Date.now()), mayBeOwed: true };
         continue;

@@ -19,7 +19,8 @@ export function queuesOf(named: MediaQueues | undefined): Required<MediaQueues> 
 }
 
 /**
- * Returns the reason a helper cannot use the given queue. A call on a queue without media workers would wait silently.
+ * Returns the reason that a helper cannot use the given queue. On a queue without media workers, a call would wait
+ * silently.
  */
 export function taskQueueIssue(named: unknown): string | undefined {
   const isNamed = typeof named === 'string' && named.trim() !== '';
@@ -30,9 +31,9 @@ const NO_TASK_QUEUE =
   'taskQueue is missing: nothing was sent. Specify the task queue of your media workers (their MEDIA_TASK_QUEUE). If this workflow itself runs on them, use workflowInfo().taskQueue.';
 
 /**
- * Returns what is wrong with a workflow's input, which any caller may have stored and passed back. An exception in
- * workflow code would fail the workflow task repeatedly. `carried` contains our own state only in a run that continues
- * another one.
+ * Returns the problem with a workflow's input. The input is always checked, because any caller can pass anything,
+ * including a stored `carried`, and an exception in workflow code would fail the workflow task repeatedly. `carried` is
+ * this package's own state only in a run that continues another one.
  */
 export function inputIssue(input: unknown, shape: Shape): ValidationIssue | undefined {
   const continues = workflowInfo().continuedFromExecutionRunId !== undefined;
@@ -46,8 +47,8 @@ export function requireInput(input: unknown, shape: Shape): void {
 }
 
 /**
- * A query that every paid workflow answers. Only a worker's process knows why it rejects calls, and its answers contain
- * the reason.
+ * A query that every paid workflow answers with the reasons its calls are waiting. Only a worker's process knows why it
+ * rejects calls, so the reasons are taken from its answers.
  */
 export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);
 
@@ -58,10 +59,10 @@ export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);
  * @module
  */
 
-/** Returns what is wrong with a message's arguments; undefined if they are valid. */
+/** Returns the problem with a message's arguments; undefined if they are valid. */
 type Refuse = (...args: readonly unknown[]) => string | undefined;
 
-/** Checks the first argument and ignores the others. */
+/** Returns a function that checks the first argument and ignores the others. */
 export function fits(check: Check): Refuse {
   return (given) => check(given, '')?.message;
 }
@@ -69,7 +70,7 @@ export function fits(check: Check): Refuse {
 /** For a message without input. Arguments are ignored. */
 export const NO_INPUT: Refuse = () => undefined;
 
-/** Handles a signal. An invalid signal is skipped and its name is logged, because a signal has no reply. */
+/** Handles a signal. An invalid signal is skipped, and its name is logged because a signal has no reply. */
 export function onSignal<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   refuse: Refuse,

@@ -39,15 +39,15 @@ import { activity, imageScheduleToCloseMs } from './proxies';
 import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
 import { PINNED, recordFacts } from './workflow-metadata';
 
-/** The activity's task queue, or the reason its caller has none, and the required shape of the input. */
+/** The activity's task queue, or the reason that there is none, and the required shape of the input. */
 export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {
   readonly shape: Shape;
   readonly onState?: (creationKey: string, wait: CallWait | null) => void;
 };
 
 /**
- * Runs one image activity under its own key. A cancellation drops a call that no worker has yet, but lets a call that
- * was sent finish, because an aborted exchange is charged anyway. Never throws: if the worker is lost, the outcome is
+ * Runs one image activity under its own key. A cancellation drops a call that no worker has received yet. A call that
+ * was sent finishes, because an aborted exchange is charged anyway. Never throws: if the worker is lost, the outcome is
  * `unconfirmed`.
  */
 export async function imageCall(
@@ -113,8 +113,8 @@ export function isWaitingImage(got: ImageOutcome | WaitingImage): got is Waiting
 }
 
 /**
- * Returns what follows an image call without a result: a wait according to the rules of create-once, or the call's
- * outcome.
+ * Returns the next step after an image call without a result: a wait that follows the rules of create-once, or the
+ * call's outcome.
  */
 export function afterImage(
   state: CreateOnceState,
@@ -139,7 +139,7 @@ function owedState(state: CreateOnceState): 'none' | 'needs_review' {
   return mayOwe(state) ? 'needs_review' : 'none';
 }
 
-/** Schedules one image activity. If `recordedSince`, a field of its input, is set, nothing is sent. */
+/** Schedules one image activity. If `recordedSince` is set in its input, the activity sends nothing. */
 export type RunImage = (
   startLimitMs: number,
   summary: string,
@@ -155,7 +155,7 @@ interface AwaitedImage {
   readonly facts: { readonly model: string; readonly account: string | null };
 }
 
-/** Returns an image activity's result, raced by a timer. Never throws because of a lost worker. */
+/** Returns an image activity's result, raced by a timer. Does not throw if the worker is lost. */
 export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<ImageOutcome | WaitingImage> {
   const { startLimitMs, summary } = awaited;
   const wait = { since: Date.now(), limitMs: startLimitMs };
@@ -166,7 +166,8 @@ export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<Ima
       : byClockOf(Date.now(), outcome);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // The activity may have exceeded its limit only because no worker was running this workflow.
+    // The limit may have been exceeded only because no worker was running this workflow, so the call may have been
+    // sent.
     if (isUntaken(error.cause) && !neverStarted(error.cause, wait)) return recordedImage(run, awaited, wait);
     return ofLostActivity(error, awaited, wait);
   }
@@ -178,7 +179,7 @@ async function recordedImage(
   awaited: AwaitedImage,
   { since }: StartWait,
 ): Promise<ImageOutcome> {
-  // As after a possible send of a video, a call that may be paid for is not abandoned because no worker is available.
+  // As with a video that may have been sent, do not abandon a possibly paid call because no worker is available.
   const limitMs = DEFAULT_START_LIMIT_MS;
   try {
     const found = await raced(run(limitMs, 'look up the record', new Date(since).toISOString()), limitMs);
@@ -208,7 +209,7 @@ function ofLostActivity(
   const key = awaited.creationKey;
   // An earlier attempt may have been sent, so a dropped call may still have cost money.
   if (cause instanceof CancelledFailure) return outcomes.cancelled(null, key, billing(null, 'needs_review'));
-  // Canceled between two attempts, none of which was accepted.
+  // The call was canceled between two attempts, and the service accepted no attempt.
   const details = detailsOf(cause, RETRY_LATER);
   if (CancellationScope.current().consideredCancelled && PROVEN_REFUSALS.includes(details?.class))
     return outcomes.cancelled(
@@ -233,7 +234,7 @@ function ofLostActivity(
   return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', awaited);
 }
 
-/** Classes of a failed attempt after which the journal proves that nothing was accepted under its key. */
+/** Failure classes after which the journal proves that nothing was accepted under the call's key. */
 const PROVEN_REFUSALS: readonly unknown[] = [
   'refused_for_now',
   'worker_shutdown',
@@ -275,7 +276,7 @@ export async function editImage(input: EditImageWorkflowInput): Promise<ImageOut
   return shownImageCall('edit_image', input);
 }
 
-/** Used only by this package's own workflows. The details panel of a caller's workflow belongs to the caller. */
+/** Used only by this package's workflows, because the details panel of a caller's workflow belongs to the caller. */
 async function shownImageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,

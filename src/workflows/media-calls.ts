@@ -31,9 +31,9 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 };
 
 /**
- * Runs `generateVideo` as a child of the calling workflow, with a creation key derived from the caller's own IDs. A
- * caller that is reset or retried therefore adopts the video that it already bought (failure model: What Temporal runs
- * again). The child's ID begins with the caller's workflow type. If the caller ends, the child keeps running
+ * Runs `generateVideo` as a child of the calling workflow, with a creation key derived from the caller's own IDs. If
+ * the caller is reset or retried, it therefore adopts the video that it already bought (failure model: What Temporal
+ * runs again). The child's ID begins with the caller's workflow type. If the caller ends, the child keeps running
  * (`ABANDON`), because stopping it would save no money.
  */
 export async function executeVideo(
@@ -53,8 +53,9 @@ export async function executeVideo(
 }
 
 /**
- * Continues to wait for an existing video by running `awaitVideo` as a child of the calling workflow. Takes the `video`
- * from a `still_running` outcome, or only a task ID. Creates nothing. Each call starts a new wait of length `waitFor`.
+ * Continues to wait for an existing video by running `awaitVideo` as a child of the calling workflow. Accepts the
+ * `video` from a `still_running` outcome, or only a task ID. Creates nothing. Each call starts a new wait that lasts up
+ * to `waitFor`.
  */
 export async function resumeVideo(
   video: AwaitVideoInput['video'],
@@ -69,7 +70,7 @@ export async function resumeVideo(
   });
 }
 
-/** Short enough for any characters, because the server allows 1,000 bytes in an ID. */
+/** Short enough even if every character takes four bytes, because the server allows 1,000 bytes in an ID. */
 const MAX_NAME = 250;
 
 function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
@@ -77,8 +78,8 @@ function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
     // A paid video is finished and kept even if its caller ends. A retry of the caller adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     // Identifies the caller by its type. The caller's ID is not in its history, which may be replayed under any ID. The
-    // child's ID must not be one that a reset caller would request again, because the server would reject the duplicate
-    // of the running child.
+    // child's ID must not be one that the caller would generate again after a reset, because the server would reject it
+    // as a duplicate of the running child.
     workflowId: `${workflowInfo().workflowType.slice(0, MAX_NAME)}/video/${uuid4()}`,
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
@@ -117,7 +118,7 @@ export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
 type Outcome = VideoOutcome | ImageOutcome;
 type Completed<Of> = Extract<Of, { readonly outcome: 'completed' }>;
 
-/** Under the same key, retrying the workflow returns the same outcome unless a person acts first. */
+/** Outcomes that stay the same under the same key, even if the workflow is retried, unless a person acts first. */
 const FINAL: ReadonlySet<string> = new Set(['failed', 'rejected', 'unconfirmed', 'task_unknown']);
 
 /**
@@ -143,7 +144,7 @@ function isCompleted<Of extends Outcome>(outcome: Of): outcome is Of & Completed
   return outcome.outcome === 'completed';
 }
 
-/** Returns the reason, as named in the failure table (docs/errors.md). */
+/** Returns the reason for the outcome, as named in the failure table (docs/errors.md). */
 function detailOf(outcome: Outcome): string {
   if (outcome.outcome === 'failed') return outcome.error.kind;
   return 'reason' in outcome ? outcome.reason : '';

@@ -13,11 +13,11 @@ export type PollEnd = WatchEnd | { readonly kind: 'handover' };
 
 /** Options of a {@link PollLoop}. */
 export interface PollLoopOptions<Watched extends Watch = Watch> {
-  /** The pace for this kind of poller. @default `PACE.own` */
+  /** The polling pace for this kind of poller. @default `PACE.own` */
   readonly pace?: PollPace;
   /**
-   * Called once for each watch, after it has ended. All watches share this function, because one function per watch
-   * would use more memory (ADR 11).
+   * Called once for each watch, after it has ended. All watches share this function, because a separate function for
+   * each watch would use more memory (ADR 11).
    */
   readonly onEnd: (watch: Watched, end: PollEnd) => void;
   /** Task queue of `media.pollVideos`. @default the poll queue for the workflow's own queue */
@@ -26,15 +26,16 @@ export interface PollLoopOptions<Watched extends Watch = Watch> {
   readonly slow?: SlowPolling | undefined;
   /** The last tick of an earlier run. @default none: every group starts fresh */
   readonly lastTick?: LastTick | undefined;
-  /** Called after every tick, once states and `nextTickAt` have changed. */
+  /** Called after every tick, once the states and `nextTickAt` are updated. */
   readonly onTick?: () => void;
   /** Called after every tick. If it returns true, the loop stops and every open watch ends as `handover`. */
   readonly shouldHandOver?: () => boolean;
 }
 
 /**
- * Polls any number of tasks with one timer and one activity per group (architecture: Wait). A group is one account and
- * one cadence band. The domain's `PollGroup` makes the decisions; this class only issues the commands.
+ * Polls any number of tasks with one timer and one activity per group (architecture: Wait). A group contains the tasks
+ * of one account and one cadence band. The domain's `PollGroup` makes the decisions; this class only issues the
+ * commands.
  */
 export class PollLoop<Watched extends Watch = Watch> {
   private readonly groups = new Map<string, RunningGroup<Watched>>();
@@ -58,7 +59,7 @@ export class PollLoop<Watched extends Watch = Watch> {
     group.add(watch);
   }
 
-  /** Ends what {@link add} began, without a result. */
+  /** Ends a watch that {@link add} started, without a result. */
   remove(watch: Watched): void {
     this.groups.get(keyOf(watch))?.remove(watch);
   }
@@ -113,7 +114,7 @@ class RunningGroup<Watched extends Watch> {
   private stopping = false;
   private changed = false;
   private ticking = false;
-  /** Tasks that were nudged while a tick was in progress. The tick's answers may be older. */
+  /** Tasks that were nudged while a tick was in progress. The tick's answers may be older than the nudge. */
   private nudged: Watched[] = [];
 
   constructor(
@@ -130,7 +131,7 @@ class RunningGroup<Watched extends Watch> {
     this.changed = true;
     if (this.running) return;
     this.running = true;
-    // The group's loop outlives the caller's cancellation for its other watches, and ends with the last one.
+    // For the other watches, the group's loop keeps running after the caller is canceled. It ends with the last watch.
     void CancellationScope.nonCancellable(() => this.run());
   }
 
@@ -172,10 +173,10 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Waits until the group is due, and returns the time. A new watch, a removed watch and a stop are checked
-   * immediately. A timer that has fired is due no matter what the clock says: after a worker was killed, a query runs
-   * the workflow's code with the previous task's clock, and a second timer would be a command that a replay never
-   * makes.
+   * Waits until the group is due, and returns the time. Reacts immediately to a new watch, a removed watch and a stop.
+   * Once the timer has fired, the group is due no matter what the clock says. After a worker was killed, a query runs
+   * the workflow's code with the previous task's clock, and a second timer would be a command that does not exist in a
+   * replay.
    */
   private async untilNextTick(): Promise<number> {
     for (;;) {
@@ -191,9 +192,9 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Whether a timer for this time would now fire too late. A group that keeps its pace otherwise leaves its timer
-   * unchanged. A timer that is replaced less than a second before it is due may fire a second late, because a Temporal
-   * server reads timers that far ahead.
+   * Whether a timer for this time would now fire too late. If not, a group that keeps its pace leaves its timer
+   * unchanged. A timer that is replaced less than a second before it is due may fire a second late, because the
+   * Temporal server reads timers one second ahead.
    */
   private mustWakeBefore(at: number): boolean {
     if (!this.cadence.pace.keepsPace) return true;

@@ -17,13 +17,16 @@ interface StartLimit {
   readonly startLimitMs: number;
 }
 
-/** Never retried, not even after a timeout. `update-options` cannot make it run again (failure model: The log). */
+/**
+ * Never retried, not even after a timeout. `update-options` cannot make the activity run again (failure model: The
+ * log).
+ */
 const ONCE: NonNullable<ActivityOptions['retry']> = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
 };
 
-/** For one create, or for a group in which each row has its own key and log. */
+/** Options for one create, or for a group in which each row has its own key and log. */
 const createOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   scheduleToStartTimeout: startLimitMs,
   startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
@@ -38,7 +41,10 @@ export function createScheduleToCloseMs(startLimitMs: number): number {
   return startLimitMs + CREATE_TIMEOUTS.startToCloseMs;
 }
 
-/** Plain activities: the journal lets a retry send again only after a proven refusal (architecture: Images). */
+/**
+ * Image calls are plain activities. The journal lets a retry send again only after a proven refusal (architecture:
+ * Images).
+ */
 const imageOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   scheduleToStartTimeout: startLimitMs,
   startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
@@ -55,8 +61,8 @@ const imageOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
 });
 
 /**
- * Returns the total time for all attempts and the pauses between them. Each pause honors a Retry-After of up to 15
- * minutes.
+ * Returns the total time for all attempts of an image call and the pauses between them. Each pause can be as long as a
+ * Retry-After of 15 minutes.
  */
 export function imageScheduleToCloseMs(startLimitMs: number): number {
   const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
@@ -106,16 +112,16 @@ const OPTIONS = {
   }): ActivityOptions => ({
     startToCloseTimeout: tick.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the entire tick also respect the cadence's minimum, even if it exceeds the usual maximum: a maximum
-    // below the initial interval would make the command invalid and block the workflow.
+    // Retries of the entire tick also respect the cadence's minimum interval, even if it exceeds the usual maximum. A
+    // maximum below the initial interval would make the command invalid and block the workflow.
     retry: {
       initialInterval: tick.minIntervalMs,
       backoffCoefficient: 1.5,
       maximumInterval: Math.max(15_000, tick.minIntervalMs),
     },
   }),
-  // Stays open until the watcher completes it. Retries write no events, and the activity itself sets the time between
-  // them.
+  // This activity stays open until the watcher completes it. Retries write no events, and the activity sets the time
+  // between them.
   [ACTIVITY.watchVideo]: ({ limitMs }: { readonly limitMs: number }): ActivityOptions => ({
     startToCloseTimeout: Math.min(WATCH_TIMEOUTS.startToCloseMs, limitMs),
     scheduleToCloseTimeout: limitMs,
@@ -128,7 +134,7 @@ const OPTIONS = {
     startToCloseTimeout: WATCH_TIMEOUTS.tellMs,
     retry: { initialInterval: '1s', maximumInterval: '10s' },
   },
-  // One attempt for many videos. Each video that it does not serve fetches its file in its own activity.
+  // One attempt for many videos. A video whose file this activity does not deliver fetches it in its own activity.
   [ACTIVITY.deliverVideos]: {
     scheduleToStartTimeout: WATCH_TIMEOUTS.deliverStartMs,
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
@@ -146,14 +152,14 @@ const OPTIONS = {
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
     heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
-    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (architecture:
-    // Wait).
+    // Do not wait for the cancellation to complete: nothing is bought here, and an execution that is about to expire
+    // cannot wait for the next heartbeat (architecture: Wait).
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
   },
   [ACTIVITY.resolveUnconfirmed]: {
     startToCloseTimeout: '1 minute',
-    // The activity waits for a sender that may still be running. An image call's sender takes the longest.
+    // The activity waits for a sender that may still be running. The sender of an image call takes the longest.
     scheduleToCloseTimeout: RECONCILE_TIMEOUTS.settleMs,
     allowEagerDispatch: false,
     retry: { initialInterval: '1s', maximumInterval: '30s' },

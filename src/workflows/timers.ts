@@ -15,20 +15,20 @@ export interface StartWait {
   readonly limitMs: number;
 }
 
-/** How late the server's timers and the delivery to a workflow worker may be, in milliseconds. */
+/** How late the server's timers and the delivery to a workflow worker can be in total, in milliseconds. */
 const LATE_MS = 10_000;
 
 /**
- * Whether the server timed out an activity before any worker had it, so that nothing was sent. An activity that timed
- * out later than its limit may have started, and is looked up.
+ * Whether the server timed out an activity before any worker received it, so that nothing was sent. An activity that
+ * timed out later than its limit may have started, so the caller looks it up.
  */
 export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boolean {
   return isUntaken(cause) && Date.now() - since <= limitMs + LATE_MS;
 }
 
 /**
- * Whether no worker had an activity's last attempt and the failure shows no earlier attempt. The limit applies to every
- * attempt. An attempt that started leaves its heartbeat and its failure, but an operator's reset removes both and
+ * Whether no worker received an activity's last attempt and the failure shows no earlier attempt. The limit applies to
+ * every attempt. An attempt that started leaves a heartbeat and a failure, but an operator's reset removes both and
  * restarts the limit.
  */
 export function isUntaken(cause: unknown): boolean {
@@ -38,8 +38,8 @@ export function isUntaken(cause: unknown): boolean {
 }
 
 /**
- * Wakes a loop at the earliest requested time. Timers are never canceled: an unneeded timer costs less history than
- * canceling and starting one at every change.
+ * Wakes a loop at the earliest requested time. Timers are never canceled: an unneeded timer adds less to the history
+ * than canceling and restarting a timer at every change.
  */
 export class Alarm {
   private nextAt = Infinity;
@@ -48,7 +48,7 @@ export class Alarm {
 
   constructor(private readonly wake: () => void) {}
 
-  /** Returns workflow time, but never a time earlier than a timer that has fired: see `PollLoop`. */
+  /** Returns workflow time, but never earlier than the latest timer that has fired: see `PollLoop`. */
   now(): number {
     return Math.max(Date.now(), this.firedAt);
   }
@@ -76,8 +76,8 @@ interface RaceLimits {
   /** Maximum time that the server may take. */
   readonly limitMs: number;
   /**
-   * Limit once the caller is canceled. The server drops activities that no worker has, so only one attempt can
-   * continue.
+   * Limit once the caller is canceled. The server drops activities that no worker has received, so at most one running
+   * attempt can continue.
    */
   readonly afterCancelMs: number;
   readonly summary: string;
@@ -86,8 +86,8 @@ interface RaceLimits {
 /**
  * Resolves to the work's result, or to `lost` if this workflow's own timer fires first. Some operator commands leave an
  * activity without any timeout (failure model: What Temporal runs again). The timers outlive the caller's cancellation,
- * because the work is still awaited. `afterCancelMs` prevents waiting a day for a worker that was killed while its
- * activity was paused.
+ * because the work is still awaited. If a worker was killed while its activity was paused, `afterCancelMs` keeps a
+ * canceled caller from waiting a day for it.
  */
 export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {
   const { limitMs, afterCancelMs, summary } = limits;
@@ -113,7 +113,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
   return first === undefined ? work : first.value;
 }
 
-/** Like `CancellationScope.withTimeout`, with the same commands in the same order, but with a summary for its timer. */
+/** Like `CancellationScope.withTimeout`, with the same commands in the same order, but its timer has a summary. */
 export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
   const limited = new CancellationScope({ cancellable: true });
   return limited.run(async () => {
@@ -146,9 +146,9 @@ export function executionExpiresAt(): number | null {
 const AGAIN_MS = 10_000;
 
 /**
- * Waits after an operator has failed an activity that is otherwise retried without limit. The caller then starts the
- * activity again, because no purchase may be forgotten. Call this in the `catch` block itself: another promise around
- * the activity would change the order of commands in older histories.
+ * Waits after an operator has failed an activity that would otherwise be retried without limit. The caller then starts
+ * the activity again, because no purchase may be forgotten. Call this in the `catch` block itself: another promise
+ * around the activity would change the order of commands in older histories.
  * @throws the error if it is not an activity failure or the workflow is canceled
  */
 export async function failedByHand(error: unknown): Promise<void> {

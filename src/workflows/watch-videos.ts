@@ -44,8 +44,8 @@ const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(Q
 const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
 
 /**
- * Polls many videos' tasks with one loop, and completes the activity in which each video waits (ADR 26). The first
- * video that joins starts it, and it ends when no videos are left. It buys and stores nothing.
+ * The watcher: polls the tasks of many videos with one loop, and completes the activity in which each video waits (ADR
+ * 26). The first video that joins starts this workflow, which ends when no videos are left. It buys and stores nothing.
  */
 export async function watchVideos(input: WatchVideosInput): Promise<void> {
   requireInput(input, WATCH_VIDEOS_SHAPE);
@@ -98,8 +98,8 @@ class SharedWatches {
   async run(): Promise<void> {
     while (!this.isEmpty()) {
       if (this.untold.length > 0 && this.answering.length === 0) void this.answerVideos();
-      // Answers in transit are also carried over, and delivered without their files. Delivering an answer twice does no
-      // harm.
+      // Answers in transit are also carried over and delivered again, without their files. Delivering an answer twice
+      // does no harm.
       if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
       this.deliver();
       await condition(() => this.hasNews());
@@ -109,7 +109,7 @@ class SharedWatches {
   join(joins: readonly JoinedWatch[]): void {
     for (const watch of joins) {
       const known = this.open.get(watch.waiter.workflowId);
-      // Another attempt of the same activity, with nothing new.
+      // This is another attempt of the same activity, and nothing has changed.
       if (known !== undefined && isSameWaiter(known.waiter, watch.waiter)) continue;
       if (known !== undefined) this.remove(known);
       if (this.open.size < MAX_WATCHES) this.begin(watch);
@@ -167,8 +167,8 @@ class SharedWatches {
   }
 
   /**
-   * Starts deliveries. If there are too many, or if one fails, videos receive only the answer and fetch their files
-   * themselves.
+   * Starts deliveries, which fetch files for the videos. If there are too many deliveries or one fails, the videos
+   * receive only the answer and fetch their files themselves.
    */
   private deliver(): void {
     while (this.finished.length > 0 && this.delivering.size < DELIVERY.open)
@@ -185,7 +185,8 @@ class SharedWatches {
       });
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      // A video that was answered before the worker was lost is no longer waiting.
+      // Answer all of them again: a video that was answered before the worker was lost is not waiting anymore and
+      // ignores it.
       this.untold.push(...deliveries);
     } finally {
       this.delivering.delete(deliveries);

@@ -11,8 +11,8 @@ import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } fr
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /**
- * Whether this execution was started with one of our search attributes. Only then are they certain to be registered in
- * the namespace. An unregistered one would fail the workflow task indefinitely.
+ * Whether this execution was started with one of this package's search attributes. Only then is it certain that the
+ * attributes are registered in the namespace. An unregistered attribute would fail the workflow task indefinitely.
  */
 function isSearchable(): boolean {
   const { typedSearchAttributes } = workflowInfo();
@@ -26,7 +26,9 @@ export function forgetOutcome(): void {
     upsertSearchAttributes([{ key, value: null }]);
 }
 
-/** Makes facts about this execution searchable, if it was started with search attributes. Each change is one event. */
+/**
+ * Makes facts about this execution searchable, if it was started with search attributes. Each change adds one event.
+ */
 export function recordFacts(facts: SearchFacts): void {
   if (!isSearchable()) return;
   const { typedSearchAttributes } = workflowInfo();
@@ -52,11 +54,11 @@ function pairsOf(facts: SearchFacts) {
 const behaving = (versioningBehavior: VersioningBehavior) => (): WorkflowDefinitionOptions =>
   workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};
 
-/** A paid call finishes on the version that started it, so a version that is rolled back keeps what it has bought. */
+/** A paid call finishes on the version that started it, so rolling back a version does not lose what it has bought. */
 export const PINNED = behaving('PINNED');
 
 /**
- * A campaign may run for days, longer than a version. It continues on the current version, which replays the histories
- * of all earlier ones.
+ * A campaign may run for days and outlive a version. It continues on the current version, which can replay histories
+ * from all earlier versions.
  */
 export const AUTO_UPGRADE = behaving('AUTO_UPGRADE');

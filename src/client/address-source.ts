@@ -5,13 +5,13 @@ import type * as Envconfig from '@temporalio/envconfig';
 export interface ServerConnectionOptions {
   /** Sent as a bearer token. */
   readonly apiKey?: string;
-  /** True, or certificates. TLS is off if absent. */
+  /** True or certificates to use TLS. If absent, TLS is off. */
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
   /** Headers for every call. */
   readonly metadata?: Record<string, string | Buffer>;
 }
 
-/** A server that runs elsewhere. This package connects to it and never stops it. */
+/** A server that this package did not start. The package connects to it and never stops it. */
 export interface AddressSource {
   readonly kind: 'address';
   /** host:port */
@@ -26,7 +26,7 @@ export interface AddressSource {
 
 /**
  * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE points to, read with @temporalio/envconfig; null if
- * neither is set. A profile in the default file is used only if TEMPORAL_PROFILE selects it.
+ * neither is set. Uses a profile from the default file only if TEMPORAL_PROFILE selects it.
  * @throws Error if the named profile cannot be read or has no address, because workflows must not run on another server
  */
 export async function addressSource(

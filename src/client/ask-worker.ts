@@ -25,21 +25,23 @@ import {
 /** Maximum wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
 
-/** A request that was sent under a creation key. */
+/** A send under a creation key, and its workflow. */
 interface SentUnder {
   readonly taskId: string | null;
-  /** Null if the send was found by its task or was made outside a workflow. */
+  /** Null if the send was found by its task ID or was made outside a workflow. */
   readonly workflowId: string | null;
 }
 
-/** Reads the journal directly if it is on this machine, or else through one of the queue's workers. */
+/** Looks things up in the journal: directly if it is on this machine, or else through one of the queue's workers. */
 export class JournalLookup {
   constructor(
     private readonly client: Client,
     private readonly local?: CreateJournal,
   ) {}
 
-  /** Finds a task by ID. `others`: more accounts that have a task with this ID. Undefined if the task is unknown. */
+  /**
+   * Finds a task by ID. `others` lists other accounts that have a task with this ID. Undefined if the task is unknown.
+   */
   async task(
     taskId: string,
     taskQueue: string | undefined,
@@ -56,7 +58,7 @@ export class JournalLookup {
     return found === undefined || found.creationKey === null ? undefined : { found, others: [] };
   }
 
-  /** Asks a worker, and with `askService` also the service. Undefined if no worker answers. */
+  /** Asks a worker for the task, and with `askService` also the service. Undefined if no worker answers. */
   async ask(
     taskId: string,
     taskQueue: string | undefined,
@@ -98,7 +100,9 @@ export class JournalLookup {
     );
   }
 
-  /** Returns an adopted task; null if it is unknown under this key, because another account may have the same ID. */
+  /**
+   * Returns an adopted task; null if it is unknown under this key. Another account may have a task with the same ID.
+   */
   async adopted(
     { taskId, creationKey }: DecidedEntry,
     taskQueue: string | undefined,
@@ -120,7 +124,7 @@ export class JournalLookup {
   }
 }
 
-/** Maximum wait for a worker, in milliseconds, while a person waits for the answer. */
+/** Maximum wait for a worker if a person is waiting for the answer, in milliseconds. */
 const WORKER_LIMIT_MS = 120_000;
 
 /** Which part of the journal to read, and how many keys. */
@@ -187,8 +191,8 @@ export function callWaits(client: Client, workflowId: string, limitMs: number): 
 }
 
 /**
- * Returns the send that a decision applies to if it does not specify one: the unconfirmed send, or else the send that
- * was decided last, so that a command can be repeated.
+ * Returns the send that a decision applies to if the decision does not specify one. This is the unconfirmed send, or
+ * else the send that was decided last, so that a command can be repeated.
  */
 export async function sendToDecide(
   review: (input: ReviewInput) => Promise<ReviewJournalPage>,

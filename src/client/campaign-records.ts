@@ -18,7 +18,7 @@ import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient, readPayloads } from './read-payloads';
 import { describeWorkflow } from './workflow-handle';
 
-/** Outcomes of rows that `resume` continues under their existing keys, so that nothing is bought twice. */
+/** Rows with these outcomes are continued by `resume` under their existing keys, so that nothing is bought twice. */
 export const RESUMED_OUTCOMES = [
   'still_running',
   'unconfirmed',
@@ -38,8 +38,8 @@ export function presentOutcomes<Outcome extends RowOutcome>(
 
 /**
  * Selects the rows that a new run resumes. Without a limit, these are all missing rows. After a limited run that ended
- * normally, they are only the rows that it started. If it ended in any other way, there are at most as many of them as
- * it had left.
+ * normally, they are only the rows that it started. If a limited run ended in any other way, at most as many rows are
+ * resumed as that run had left.
  */
 export function resumedRows(
   { limit, sample }: CampaignStart,
@@ -49,7 +49,7 @@ export function resumedRows(
   const outcomes = presentOutcomes(ended.counts, RESUMED_OUTCOMES);
   if (ended.status === 'COMPLETED') return { select: again(outcomes) };
   const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
-  // Without the last state, the number of remaining rows is unknown. The limit itself is the maximum.
+  // Without the last state, the number of remaining rows is unknown, so the limit is the maximum.
   const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + startedRows;
   return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
 }
@@ -62,10 +62,10 @@ export function again(outcomes: readonly RowOutcome[]): RowSelection {
 /** Input of a new campaign. The client adds the results of earlier runs with the same ID. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
 
-/** Memo field with a campaign's input, so that the campaign can be resumed from its ID alone. */
+/** Memo field that contains a campaign's input, so that the campaign can be resumed with only its ID. */
 export const CAMPAIGN_MEMO = 'mediaCampaign';
 
-/** An ID's newest run, as listed by the server. Needs no worker. */
+/** A campaign ID's newest run, as listed by the server. Reading it needs no worker. */
 export interface CampaignExecution {
   /** The campaign ID, which is the workflow ID. */
   readonly campaign: string;
@@ -83,7 +83,7 @@ export interface CampaignExecution {
   readonly outcome: string | null;
   /** The input from the memo; null if no `TemporalMediaClient` started it or the manifest is not an artifact. */
   readonly input: CampaignStart | null;
-  /** Hash of manifest and account; null if no `TemporalMediaClient` started it. */
+  /** Hash of the manifest and the account; null if no `TemporalMediaClient` started it. */
   readonly fingerprint: string | null;
 }
 
@@ -92,7 +92,7 @@ const STATE_LIMIT_MS = 15_000;
 
 /**
  * Identifies the manifest and the account. Starts with the same ID but different fingerprints are different campaigns.
- * Omits the format, because a caller may specify it or have it detected.
+ * Omits the format, because a caller can either specify it or let it be detected.
  */
 function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;
@@ -109,7 +109,7 @@ export function campaignMemo(input: CampaignStart): { readonly [name: string]: u
   };
 }
 
-/** Finds the newest run with this ID; undefined if the server has none. */
+/** Finds the newest run with this ID. Returns undefined if the server has none. */
 export async function findCampaign(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   const found = await describeWorkflow(client.workflow, campaign);
   return found && executionOf(campaign, found);
@@ -156,7 +156,7 @@ async function firstInput(client: Client, { campaign, runId }: CampaignExecution
   return read?.value as CampaignInput;
 }
 
-/** Lists campaigns from visibility: running ones first, then the newest. Lists only the newest run of each ID. */
+/** Lists campaigns from visibility, running ones first, then the newest. Lists only the newest run of each ID. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
@@ -200,7 +200,7 @@ export function queryCampaignState(client: Client, campaign: string, runId?: str
 }
 
 /**
- * Returns a closed run's results from its return value, or else from its last state.
+ * Returns the results of a closed run, from its return value or else from its last state.
  * @throws CampaignUnreadableError if the run has no return value and no worker answers the query
  */
 export async function closedResults(
@@ -223,8 +223,8 @@ const MOST_BATCHES = 3;
 const BATCH_LIMIT_MS = 2_000;
 
 /**
- * Returns a campaign's state with the active rows of its batches. The campaign's own copy may be a minute old, because
- * batches report rarely: each report is stored in two histories, but a query is stored in none.
+ * Returns a campaign's state with the active rows of its batches. The campaign's copy of these rows may be a minute
+ * old. Batches report rarely, because each report is stored in two histories, whereas a query is not stored.
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const batches = state.batches.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_BATCHES);
@@ -232,7 +232,7 @@ export async function withActiveRows(client: Client, state: CampaignState): Prom
   const active: ActiveRow[] = [];
   for (const { workflowId } of batches) {
     const rows = await rowsOf(client, workflowId);
-    // If the batch has ended, is too busy or its worker is older, return the reported rows.
+    // If the batch has ended, is too busy or has an older worker, return the rows that it last reported.
     if (rows === null) return state;
     active.push(...rows);
     if (active.length >= SHOWN_ROWS) break;

@@ -100,14 +100,14 @@ export class CampaignClient {
     return this.#attach(id, found.runId);
   }
 
-  /** Returns an ID's newest run, as listed by the server. Needs no worker. @throws CampaignNotFoundError */
+  /** Returns the newest run with this ID, as listed by the server. Needs no worker. @throws CampaignNotFoundError */
   async describe(id: string): Promise<CampaignExecution> {
     const found = await findCampaign(this.client, id);
     if (found?.type !== WORKFLOW.runCampaign) throw new CampaignNotFoundError(id);
     return found;
   }
 
-  /** Lists the namespace's campaigns: running ones first, then the newest. @param most 20 by default */
+  /** Lists the campaigns in the namespace, running ones first, then the newest. @param most 20 by default */
   list(most = 20): Promise<readonly CampaignExecution[]> {
     return listCampaigns(this.client, most);
   }
@@ -170,7 +170,7 @@ export class CampaignClient {
   }
 
   /**
-   * Resumes a campaign. If it is paused, it makes paid calls again. Rows that are still running, set aside, skipped or
+   * Resumes a campaign. A paused campaign makes paid calls again. Rows that are still running, set aside, skipped or
    * canceled resume under their existing keys: by an Update while the campaign runs, or by a new run after it has
    * ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
@@ -183,7 +183,7 @@ export class CampaignClient {
     const state = await queryCampaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = presentOutcomes(results.counts, RESUMED_OUTCOMES);
-    // A larger budget or resumed rows may cause purchases.
+    // A larger budget or resumed rows may lead to purchases.
     if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
       const input = await this.#lastInput(found, state);
       await confirm({ ...input, ...changes, select: again(outcomes), previous: results });
@@ -247,7 +247,7 @@ export class CampaignClient {
     return { by: 'start', rows: null, messages: [], started };
   }
 
-  /** Returns the campaign's input with later changes, without the fields that select rows. */
+  /** Returns the campaign's input with its later changes, but without the fields that select rows. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
       const message = `The input of campaign "${found.campaign}" is not available: its manifest is not an artifact, or its history cannot be read here. Start the campaign again with its manifest.`;
@@ -285,7 +285,9 @@ export class CampaignClient {
     return { by, rows, messages: allMessages, started: this.#attach(campaign, runId) };
   }
 
-  /** @param scope limit and sample for the memo; a run that resumes rows keeps the values of the first start */
+  /**
+   * @param scope limit and sample to store in the memo; a run that resumes rows keeps the values from the first start
+   */
   async #begin(
     id: string,
     { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
@@ -312,7 +314,7 @@ export class CampaignClient {
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Another client started a run first. Attach if it is the same campaign.
+      // Another client has started a run in the meantime. Attach if it is the same campaign.
       const found = await findStarted(this.client, id);
       if (found === undefined) throw error;
       requireSame(found, input);
@@ -325,11 +327,11 @@ export class CampaignClient {
   }
 }
 
-/** Whether the campaign rejected an Update's arguments. It does so before they become an event. */
+/** Whether the campaign rejected the arguments of an Update. It does so before the Update becomes an event. */
 const isInvalidInput = (cause: unknown): cause is ApplicationFailure =>
   cause instanceof ApplicationFailure && cause.type === INVALID_INPUT;
 
-/** Rejects invalid input. A failed run would become the ID's newest run and hide what earlier runs bought. */
+/** Rejects invalid input, because a failed run would become the ID's newest run and hide what earlier runs bought. */
 function refuseUnusable(id: string, input: CampaignStart): void {
   const issue = shapeIssue(input, CAMPAIGN_SHAPE);
   if (issue !== undefined) throw new CampaignInputError(id, issue.message);
@@ -364,9 +366,11 @@ export interface ResumeCampaignOptions extends CampaignChanges {
 
 /** The result of `resume` and `retry`. */
 export interface ResumedCampaign {
-  /** `order`: by Updates to the running campaign. `start`: by a new run with the same ID. `nothing`: not needed. */
+  /**
+   * `order`: by Updates to the running campaign. `start`: by a new run with the same ID. `nothing`: nothing to resume.
+   */
   readonly by: 'order' | 'start' | 'nothing';
-  /** Number of resumed rows; null for a new run, whose plan determines the rows. */
+  /** Number of resumed rows; null for a new run, because its plan determines the rows. */
   readonly rows: number | null;
   /** The campaign's replies, for display. */
   readonly messages: readonly string[];

@@ -101,7 +101,7 @@ export class CreationKeyConflictError extends Error {
   }
 }
 
-/** The workflow to resume is not a video workflow, or has no task. */
+/** The workflow cannot be resumed because it is not a video workflow or has no task. */
 export class ResumeError extends Error {
   override readonly name = 'ResumeError';
 }
@@ -111,7 +111,7 @@ export class CodecUnreachableError extends Error {
   override readonly name = 'CodecUnreachableError';
 }
 
-/** A field is unknown to this client, in the wrong object, or invalid. Nothing was started. */
+/** An input field is unknown to this client, in the wrong object, or invalid. Nothing was started. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   constructor(
@@ -123,7 +123,9 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Rejects invalid or misspelled options, which would otherwise be ignored. @throws InvalidInputError */
+/**
+ * Rejects options that are invalid or misspelled, because they would otherwise be ignored. @throws InvalidInputError
+ */
 export function refuseInvalid(given: unknown, shape: Shape): void {
   const issue = shapeIssue(given, shape);
   if (issue !== undefined) throw new InvalidInputError(issue.field, issue.message);

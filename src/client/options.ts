@@ -20,7 +20,7 @@ export interface Starter {
   readonly searchable: boolean;
 }
 
-/** Returns Temporal's options for one start: the user's options plus our memo and search attributes. */
+/** Returns the Temporal options for one start: the user's options plus this package's memo and search attributes. */
 export function temporalOptions(
   { searchable }: Starter,
   { id: _id, memo, typedSearchAttributes = [], ...options }: StartOptions,
@@ -48,7 +48,7 @@ function pairOf([name, value]: readonly [string, string]): SearchAttributePair {
 
 /** Explains how to register missing search attributes. @throws InvalidInputError */
 export function refuseUnregistered(error: unknown): never {
-  // This error's text contains the workflow ID, which may contain anything.
+  // The text of `WorkflowExecutionAlreadyStartedError` contains the workflow ID, which may match by chance.
   if (!(error instanceof Error) || error instanceof WorkflowExecutionAlreadyStartedError) throw error;
   const text = `${error.message} ${String((error.cause as Error | undefined)?.message)}`;
   const name = SEARCH_ATTRIBUTES.find((one) => text.includes(one));
@@ -71,8 +71,8 @@ export interface TemporalMediaClientOptions {
 }
 
 /**
- * Options of a start. Temporal's options are passed through. `memo` and search attributes are merged with this
- * package's.
+ * Options of a start. Temporal's options are passed through. `memo` and search attributes are merged with those that
+ * this package sets.
  */
 export interface StartOptions extends Pick<
   WorkflowStartOptions,

@@ -48,14 +48,14 @@ class Lenient implements PayloadCodec {
 
 const NOTHING = Buffer.from('binary/null');
 
-/** A payload that was fetched and decoded, and its value. */
+/** A payload that was fetched and decoded, with its value. */
 export interface ReadPayload {
   readonly payload: Payload;
   readonly value: unknown;
 }
 
 /**
- * Reads payloads as a client does. Returns undefined for each unreadable payload.
+ * Fetches and decodes payloads as a client does. Returns undefined for each unreadable payload.
  * @throws CodecUnreachableError
  */
 export async function readPayloads(
@@ -73,7 +73,7 @@ export async function readPayloads(
       if (payload === undefined) return undefined;
       return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
     } catch (_error) {
-      // A converter may be the user's code.
+      // The converter may be the user's code and may throw anything.
       return undefined;
     }
   });

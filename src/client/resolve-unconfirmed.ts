@@ -18,7 +18,7 @@ import { describeWorkflow, requireUnpaused } from './workflow-handle';
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue' | 'sendId'> &
   Partial<Pick<ResolveUnconfirmedInput, 'sendId'>>;
 
-/** Time limit in milliseconds. Longer than the activity, which waits for a sender that may still be alive. */
+/** Time limit in milliseconds. It is longer than the activity, which waits for a sender that may still be running. */
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
 
 /** See `TemporalMediaClient.resolveUnconfirmed`. `owner` is the workflow that may wait for the decision. */
@@ -45,7 +45,7 @@ export async function deliverDecision(
       taskQueue,
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
       memo: STARTED_BY,
-      // The client gives up after this time. An abandoned decision must not be applied weeks later.
+      // The client stops waiting after this time, and an abandoned decision must not be applied weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
       args: [{ ...input, sendId }],
     },
@@ -63,8 +63,8 @@ async function waitsForDecision(
   requireUnpaused(workflowId, status);
   const handle = client.workflow.getHandle(workflowId);
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
-    // Workflows of other types do not have this query. A workflow that cannot answer right now may be waiting, and a
-    // decision that bypasses it would leave it waiting indefinitely.
+    // Workflows of other types do not have this query. A workflow that cannot answer right now may be waiting for the
+    // decision. A decision that bypassed it would leave it waiting indefinitely.
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });

@@ -26,7 +26,7 @@ export function awaitVideoWorkflowId(account: string, taskId: string): string {
   return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
 }
 
-/** Returns the outcome's task if waiting or downloading can continue, or null if not. */
+/** Returns the outcome's task if its wait or download can continue; otherwise null. */
 function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   switch (outcome.outcome) {
     case 'still_running':
@@ -40,7 +40,8 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 }
 
 /**
- * Returns the task that a person has adopted for an unconfirmed create, or null without a decision or a worker.
+ * Returns the task that a person has adopted for an unconfirmed create; null if there is no decision or no worker
+ * answers.
  * @throws ResumeError if the decision leaves nothing to wait for
  */
 async function adoptedVideo(
@@ -107,7 +108,7 @@ export async function resumeFound(
   return startAwait(starter, found.video, { ...(found.polling && { polling: found.polling }), ...wait });
 }
 
-/** Resumes an open or ended video workflow's wait. @throws ResumeError */
+/** Resumes the wait of an open or ended video workflow. @throws ResumeError */
 export async function resumeWorkflow(
   starter: Starter,
   description: WorkflowExecutionDescription,

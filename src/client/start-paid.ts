@@ -39,7 +39,7 @@ function paidStart(
   const { type, prefix, shape } = STARTS[operation];
   refuseInvalid(options, START_KEYS);
   refuseInvalid(input, shape);
-  // The workflow ID would silently replace the key, and every start with a generated ID would buy again.
+  // The workflow ID would silently replace this key, so every start with a generated ID would buy again.
   if ('creationKey' in input)
     throw new InvalidInputError(
       'creationKey',
@@ -103,7 +103,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   }
 }
 
-/** Whether the service accepted nothing from the workflow, so that its ID is free for a corrected request. */
+/** Whether the service accepted nothing from the workflow. If so, its ID can be reused for a corrected request. */
 async function leftRefused(
   client: Client,
   { status, workflowId, runId }: WorkflowExecutionDescription,
@@ -112,7 +112,7 @@ async function leftRefused(
   return wasRefused(await attach<VideoOutcome | ImageOutcome>(client, workflowId, runId).result());
 }
 
-/** Whether a closed workflow may start again: it bought nothing, or only the journal can tell. */
+/** Whether a closed workflow may start again, because it bought nothing or because only the journal can decide. */
 async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
   client: Client,
   taskQueue: string,
@@ -147,8 +147,8 @@ export function requestFingerprint(paid: PaidRequest, account?: string): string 
 }
 
 /**
- * Whether a closed workflow with this outcome may start again with its ID: it bought nothing, or the journal decides.
- * `if_decided` means only after a person has decided about the call.
+ * Whether a closed workflow with this outcome may start again with its ID, because it bought nothing or because the
+ * journal decides. `if_decided` means that it may only after a person has decided about the call.
  * @param again whether to send a refused request again
  */
 export function startAgain(
@@ -162,7 +162,8 @@ export function startAgain(
       return 'yes';
     case 'unconfirmed':
       // The journal may have the outcome by now, and a worker sends only if the journal proves that nothing was sent.
-      // For other causes, a worker without a journal would send again without knowing about a decision.
+      // Other causes need a decision first, because a worker without the journal would send again without knowing about
+      // a decision.
       return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
     case 'results_lost':
       // The call was already paid for. Fetching its results again buys nothing.
@@ -176,7 +177,7 @@ export function startAgain(
   }
 }
 
-/** Whether a closed workflow was refused. The journal then allows a corrected request or gives a reason not to. */
+/** Whether a closed workflow was refused. If so, the journal allows a corrected request or gives a reason not to. */
 export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
 }
@@ -188,6 +189,6 @@ const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
   'no_answer_in_time',
   'reconcile_failed',
   'no_outcome_recorded',
-  // Within the key's window, another send finds the outcome once the cause of the refusal is fixed.
+  // Once the cause of the refusal is fixed, another send within the key's window finds the outcome.
   'same_key_refused',
 ]);

@@ -18,7 +18,7 @@ import { type FindTaskOptions, WATCH_KEYS, type WatchOptions } from './options';
 export interface Started<Outcome> {
   /** The workflow ID, from which any process can resume. */
   readonly workflowId: string;
-  /** The started or found run; empty for the newest run. */
+  /** ID of the run that was started or found; empty for the newest run. */
   readonly runId: string;
   /** False if a workflow with this ID already existed. */
   readonly isNew: boolean;
@@ -41,7 +41,7 @@ export function attach<Outcome>(client: Client, workflowId: string, runId?: stri
   return started(client.workflow.getHandle(workflowId, runId), runId ?? '', false);
 }
 
-/** Describes a workflow; undefined if the server does not have it. */
+/** Describes a workflow. Returns undefined if the server does not have it. */
 export async function describeWorkflow(
   workflows: Client['workflow'],
   workflowId: string,
@@ -54,7 +54,7 @@ export async function describeWorkflow(
   }
 }
 
-/** The calls that a watch makes. Both may throw if no worker or server answers. */
+/** The calls that a watch makes. Both can throw if no worker or server answers. */
 export interface Watched<State> {
   state(): Promise<State>;
   isRunning(): Promise<boolean>;
@@ -76,7 +76,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
       last = text;
       yield state;
     }
-    // A brief server failure does not end the watch.
+    // Keep watching despite a brief server failure.
     const goesOn =
       state === undefined ? await watched.isRunning().catch(otherwise(true)) : state.phase !== 'done';
     if (!goesOn) return;
@@ -84,7 +84,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
   }
 }
 
-/** A function, because the compiler would treat `signal.aborted` as constant after the first check. */
+/** This is a function because the compiler would treat `signal.aborted` as constant after the first check. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
@@ -93,7 +93,7 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 export async function videoState(client: Client, workflowId: string): Promise<VideoState> {
   const state = await client.workflow.getHandle(workflowId).query<VideoState>(QUERY.videoState);
   if (state.watcher === undefined) return state;
-  // A watcher that has just been closed is replaced within seconds.
+  // If the watcher has just been closed, another one replaces it within seconds.
   const known = await client.workflow
     .getHandle(state.watcher)
     .query<WatchedState | null, [string]>(QUERY.watchState, workflowId)

@@ -3,14 +3,14 @@ import { type Client } from '@temporalio/client';
 /** The gRPC status NOT_FOUND. */
 const NOT_FOUND = 5;
 
-/** Whether a call to the raw workflow service failed because the object does not exist. */
+/** Whether a call to the raw workflow service failed because the requested object does not exist. */
 export function isGrpcNotFound(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === NOT_FOUND;
 }
 
 /**
- * Yields a list's pages from the raw workflow service. Unlike a client's list, it does not decode memos, which another
- * client's codec may have written.
+ * Yields the pages of a list from the raw workflow service. Unlike a client's list, this does not decode memos, because
+ * another client's codec may have encoded them.
  */
 export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Array | null }>(
   namespace: string,
@@ -24,7 +24,7 @@ export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Arra
   } while (nextPageToken?.length);
 }
 
-/** An activity without a workflow. Its caller chose the ID, as for a workflow. */
+/** An activity without a workflow. Its ID was chosen by the caller, like a workflow ID. */
 interface StandaloneActivity {
   readonly activityId: string;
   readonly runId: string;
@@ -54,7 +54,7 @@ export async function* standaloneActivities(
 }
 
 /**
- * Describes a standalone activity with its payloads; undefined if the server does not have it.
+ * Describes a standalone activity with its payloads. Returns undefined if the server does not have it.
  * @param runId empty for the ID's newest run
  */
 export async function describeStandalone(

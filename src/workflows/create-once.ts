@@ -135,7 +135,7 @@ type Placed = CreateOnceOptions & { readonly taskQueue: string };
 async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
   // A request that was sent may have been accepted despite the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  // There is no separate start limit. As after any cancellation, the wait for a worker is about a minute (ADR 5).
+  // Sets no separate start limit. As after any cancellation, the wait for a worker is about a minute (ADR 5).
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     const asked = await raceCreate(state, asking);

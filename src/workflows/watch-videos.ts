@@ -185,8 +185,8 @@ class SharedWatches {
       });
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      // Answer all of them again: a video that was answered before the worker was lost is not waiting anymore and
-      // ignores it.
+      // Answer all of them again. A video that was answered before the worker was lost is not waiting anymore and
+      // ignores the second answer.
       this.untold.push(...deliveries);
     } finally {
       this.delivering.delete(deliveries);

@@ -15,7 +15,9 @@ export type ActivityQueueOptions = Partial<
 /** Slots and rates of each activity queue. Omitted queues use the defaults. */
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
-/** Concurrent activities per queue. A group makes up to 25 creates or downloads, a poll up to 500 GETs. */
+/**
+ * Concurrent activities per queue. One activity makes up to 25 creates or downloads, or up to 500 GETs if it is a poll.
+ */
 const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   create: 50,
   poll: 50,
@@ -23,7 +25,7 @@ const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   image: 20,
 };
 
-/** Options that apply only to the worker's own queue or its workflows, not to the activity queues. */
+/** Worker options that apply only to the main queue or its workflows, not to the activity queues. */
 const OWN = [
   'workflowsPath',
   'workflowBundle',
@@ -51,7 +53,7 @@ const OWN = [
   'nonStickyToStickyPollRatio',
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
-/** The SDK logs this warning for every worker without workflows. Here that is intended. */
+/** The SDK logs this warning for every worker without workflows, which is intended here. */
 const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
 
 /** A worker without workflows that suppresses the SDK's warning about having none. */
@@ -62,7 +64,7 @@ class ActivityWorker extends Worker {
     const warn: typeof logger.warn = (message, meta) => {
       if (message !== NO_WORKFLOWS) logger.warn(message, meta);
     };
-    // The SDK has no option for this, and other workers share the logger.
+    // The SDK has no option to suppress the warning, and other workers share the logger.
     Object.defineProperty(worker, 'logger', {
       value: Object.create(logger, { warn: { value: warn } }) as unknown,
     });
@@ -71,21 +73,21 @@ class ActivityWorker extends Worker {
 }
 
 /**
- * A plugin that marks a worker whose activity queues are already served. A `MediaPlugin` that the worker also receives
- * in another way, such as from its connection, then does nothing.
+ * A plugin that marks a worker whose activity queues are already served. If the worker also receives a `MediaPlugin` in
+ * another way, such as from its connection, that plugin then does nothing.
  */
 export class QueuesServed implements WorkerPlugin {
   readonly name: string = '../domain';
 }
 
-/** A queue's worker and the workers of its activity queues. They run and stop together. */
+/** A queue's worker and the workers for its activity queues. They run and stop together. */
 export interface MediaWorkers {
   /**
-   * The worker of the queue itself, for workflows and all activities. If that queue is not served, the first queue's
-   * worker.
+   * The main queue's worker, for workflows and all activities. If the main queue is not served, the first served
+   * queue's worker.
    */
   readonly own: Worker;
-  /** Every served queue, starting with the queue itself. */
+  /** Every served queue, starting with the main queue. */
   readonly queues: readonly string[];
   /** Runs until shutdown. If one worker fails, the others drain and stop, and this rejects with its error. */
   run(): Promise<void>;
@@ -101,17 +103,18 @@ export interface ServedQueues {
   readonly queues?: ActivityQueuesOptions | undefined;
   /** The activity queues to serve. @default all */
   readonly kinds?: readonly ActivityQueueKind[];
-  /** Whether to serve the queue itself. @default true */
+  /** Whether to serve the main queue. @default true */
   readonly own?: boolean;
-  /** Activities on the activity queues. @default the activities of the queue itself */
+  /** Activities on the activity queues. @default the activities of the main queue */
   readonly activities?: object;
 }
 
 /**
- * Creates a worker like `Worker.create`, and another one for each of its activity queues on the same connection, so one
- * kind of activity never waits behind another. Use it for manually assembled workers too, because the workflows
- * schedule their activities on these queues.
- * @param own options of the queue's worker; options for slots and workflows do not apply to the activity queues
+ * Creates a worker like `Worker.create`, and another worker for each of its activity queues on the same connection, so
+ * that one kind of activity never waits behind another. Use this even for manually assembled workers, because the
+ * workflows schedule their activities on these queues.
+ * @param own options of the main queue's worker; its options for slots and workflows do not apply to the activity
+ * queues
  * @param queues slots and rates of the activity queues
  */
 export async function createWorkers(
@@ -128,7 +131,7 @@ export async function createServedWorkers(own: WorkerOptions, served: ServedQueu
   return together(await allOrNone([...making, ...makeActivityWorkers({ ...own, plugins }, served)]));
 }
 
-/** Creates only the workers of the activity queues. Another worker serves the queue itself. */
+/** Creates only the workers for the activity queues. Another worker serves the main queue. */
 export async function createActivityWorkers(
   own: WorkerOptions,
   served: ServedQueues,
@@ -167,7 +170,7 @@ async function allOrNone(making: readonly Promise<Worker>[]): Promise<readonly W
   throw failed.reason;
 }
 
-/** Runs workers briefly, because a worker that never ran keeps its connection open. */
+/** Runs workers briefly to release them, because a worker that never ran keeps its connection open. */
 async function release(workers: readonly Worker[]): Promise<void> {
   await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }
@@ -214,11 +217,11 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
 }
 
 /**
- * Runs a worker that its owner starts and stops, with other workers alongside. They drain when it drains. If one fails,
- * all drain and this rejects with its error.
+ * Runs a worker that its owner starts and stops, with other workers alongside. The others drain when the worker drains.
+ * If any of them fails, all drain and this rejects with its error.
  * @param run runs `worker`
- * @param makeOthers called once `worker` runs
- * @param onFault if given, a failure of the others does not stop `worker`; they are created again once this settles
+ * @param makeOthers creates the other workers; called once `worker` is running
+ * @param onFault if given, a failure of the others does not stop `worker`, and they are created again once this settles
  */
 export async function runAlongside(
   worker: Worker,
@@ -228,7 +231,7 @@ export async function runAlongside(
 ): Promise<void> {
   let others: readonly Worker[] = [];
   let isOver = false;
-  // Start this immediately, because `runUntil` only shuts down a worker that is already running.
+  // Start `worker` immediately, because `runUntil` shuts down only a worker that is already running.
   const running = run().finally(() => {
     isOver = true;
     shutdownTogether(others);

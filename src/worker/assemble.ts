@@ -11,15 +11,17 @@ import { nexusServicesOf } from './media-nexus-service';
 import { type PartsOptions } from './media-parts';
 
 /**
- * Returns the deployment version for all of a process's workers: the user's, or else MEDIA_DEPLOYMENT. The default
- * versioning behavior applies to workflows that do not set their own; ours do. @throws WorkerSetupError
+ * Returns the deployment version for all workers of a process: the user's, or else MEDIA_DEPLOYMENT. The default
+ * versioning behavior applies only to workflows that do not set their own. This package's workflows set theirs.
+ * @throws WorkerSetupError
  */
 export function versionOf(
   { deployment }: Pick<MediaConfig, 'deployment'>,
   users: WorkerOptions['workerDeploymentOptions'],
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (users !== undefined) {
-    // Our workflows set a behavior if their worker has a version. The server accepts it only from versioned workers.
+    // This package's workflows set a behavior if their worker has a version, but the server accepts one only if
+    // versioning is on.
     if (!users.useWorkerVersioning && users.version.deploymentName !== '')
       throw new WorkerSetupError(
         `workerDeploymentOptions has the version "${users.version.deploymentName}:${users.version.buildId}" but useWorkerVersioning: false. The server would ` +
@@ -42,24 +44,24 @@ export function versionOf(
 export interface ServingOptions extends PartsOptions {
   /** The resolved settings. @default read from `env` */
   readonly config?: MediaConfig;
-  /** Source of MEDIA_* and, for our own worker, TEMPORAL_*. @default process.env */
+  /** Source of MEDIA_* variables and, for `createMediaWorker`, TEMPORAL_* variables. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
   /** The parts that the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), or everything */
   readonly serve?: readonly ServedPart[];
   /**
-   * Binds the queue to this journal instead of another one, which no worker may use afterward. `true` accepts the lost
-   * calls. A function receives them before anything changes, and can throw to refuse.
+   * Binds the queue to this journal instead of its current one, which no worker may use afterward. `true` accepts the
+   * lost calls. A function receives the lost calls before anything changes, and can throw to refuse.
    */
   readonly rebind?: Rebind;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
   readonly queues?: ActivityQueuesOptions;
 }
 
-/** Options that let paid calls outlive a shutdown and report immediately. */
+/** Options that let paid calls finish during a shutdown and let heartbeats be sent immediately. */
 export const PAID_LIMITS = {
   /**
-   * Applies to activities that stop on shutdown, such as downloads. A paid call in flight always finishes, because its
-   * outcome would be unknown if it were cut off (failure model: row 12).
+   * Applies to activities that stop on shutdown, such as downloads. A paid call in flight always finishes, because
+   * cutting it off would make its outcome unknown (failure model: row 12).
    */
   shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
   // Sends the heartbeat with a new task's ID almost immediately instead of after a long throttle interval.
@@ -72,7 +74,9 @@ export function servedOf({ serve }: ServingOptions, config: MediaConfig): Served
   return servedBy(serve === undefined ? config.serve : checkServe(serve, 'serve'));
 }
 
-/** Opens a worker's accounts from the configuration and from code. @throws ConfigurationError if there are none */
+/**
+ * Opens a worker's accounts, both configured ones and ones passed in code. @throws ConfigurationError if there are none
+ */
 export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaConfig): AccountSet {
   return openAccounts({
     config,
@@ -83,7 +87,7 @@ export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaCo
   });
 }
 
-/** The inputs for assembling a worker. */
+/** The input for assembling a worker. */
 export interface Assembly {
   readonly media: ServingOptions;
   readonly config: MediaConfig;
@@ -91,10 +95,10 @@ export interface Assembly {
 }
 
 /**
- * Returns the options of a worker with our version, Nexus services and activities in addition to the user's, and the
- * settings for its activity queues.
- * @param users all other options, from the user or from us
- * @param activities our activities; empty if only workflows are served
+ * Returns two things: a worker's options, which add this package's version, Nexus services and activities to the
+ * user's, and the settings for its activity queues.
+ * @param users all other options, from the user or from this package
+ * @param activities this package's activities; empty if only workflows are served
  * @throws WorkerSetupError
  */
 export function assembleWorker(

@@ -19,7 +19,7 @@ import { createRedactor } from '../service/redact';
 import { type MediaParts } from './media-parts';
 import { lacksOfServer } from './temporal-server-version';
 
-/** How many of the queue's executions are searched, newest first. */
+/** Maximum number of the queue's executions to search, newest first. */
 const MAX_EXECUTIONS = 1_000;
 
 /** A paid call that is in a workflow history but not in the journal. */
@@ -28,17 +28,17 @@ export interface LostCall {
   readonly creationKey: string;
   /** The activity's name in the key's log. */
   readonly sender: string;
-  /** The intent of its send, if the answer or the last heartbeat contains one. */
+  /** The intent that was recorded for its send, if the answer or the last heartbeat contains one. */
   readonly announced: string | null;
   /** The workflow that made the call; null for a standalone activity. */
   readonly workflowId: string | null;
   /** The run that made the call. */
   readonly runId: string;
-  /** The IDs of the workflow's ancestors. */
+  /** IDs of the workflow's ancestors. */
   readonly ancestors: readonly string[];
-  /** The activity in that run. */
+  /** ID of the activity in that run. */
   readonly activityId: string;
-  /** ISO 8601 time when the server scheduled this activity attempt. */
+  /** Time when the server scheduled this activity attempt, ISO 8601. */
   readonly attemptAt: string;
   /** The created video, if the history contains it. */
   readonly created?: CreatedVideo;
@@ -52,13 +52,13 @@ export interface LostCall {
 export interface LostCalls {
   /** Newest executions first. */
   readonly calls: readonly LostCall[];
-  /** Maximum number of searched executions. Calls from older executions are not found. */
+  /** Maximum number of executions that were searched. Calls in older executions are not found. */
   readonly looked: number;
 }
 
 /**
- * Finds paid calls that are in histories but not in the journal, before a queue is bound to another or a restored
- * journal. Writes nothing.
+ * Before a queue is bound to another journal or to a restored one, finds paid calls that are in histories but not in
+ * that journal. Writes nothing.
  * @throws JournalBindingError if a call cannot be read with this client's data converter
  */
 export async function findLostCalls(
@@ -111,12 +111,12 @@ function unread(taskQueue: string, error: UnreadCallError): string {
   );
 }
 
-/** Redacts error messages from the user's codec or storage driver. */
+/** Redacts error messages that the user's codec or storage driver throws. */
 const redactor = createRedactor([]);
 
 /**
- * Writes the calls to the journal. A created video can be found again under its key. Every other call becomes
- * unconfirmed, so nothing is sent under its key before a person has decided.
+ * Writes the calls to the journal. A created video can then be found under its key. Every other call becomes
+ * unconfirmed, so nothing is sent under its key until a person has decided.
  */
 export async function keepLostCalls(
   journal: CreateJournal,
@@ -142,7 +142,8 @@ export async function keepLostCalls(
       durationSeconds,
       resolution,
       referenceMode,
-      // The request is lost, so later requests cannot be compared with it. Any request is treated as the same one.
+      // The request is lost, so later requests cannot be compared with it. Any later request is treated as the same
+      // request.
       fingerprint: null,
     });
     if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
@@ -150,9 +151,9 @@ export async function keepLostCalls(
 }
 
 /**
- * Whether the journal contains the call's result or whatever stopped it: a purchase, an unconfirmed send, its own send,
- * or a fence. Another activity's open send may have been refused since then. In that case, an image activity sends
- * again, and a video's workflow schedules another create.
+ * Whether the journal already covers the call: it contains a purchase, an unconfirmed send, the call's own send, or a
+ * fence. Another activity's open send does not count, because it may have been refused since then. After a refusal, an
+ * image activity sends again, and a video's workflow schedules another create.
  */
 async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
   const log = await openLog(journal, key);
@@ -160,7 +161,8 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   if (state.bought !== null || state.fenced.includes(call.sender)) return true;
   // A known purchase never needs a decision.
   if (call.created !== undefined) return false;
-  // A send that the call identifies must be in the journal itself. Another waiting or running send does not replace it.
+  // If the call identifies its send, that send must be in the journal. Another waiting or running send does not replace
+  // it.
   if (call.announced !== null) return !isUnseen(log, call);
   if (state.unknown !== null) return true;
   const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);
@@ -169,7 +171,9 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-/** Returns the intent of the call's send. An unconfirmed answer identifies it, no matter which activity sent it. */
+/**
+ * Returns the intent of the call's send. An unconfirmed answer identifies the send, no matter which activity made it.
+ */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
   const sendId = unrecordedIn(answer)?.['nonce'] ?? asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
@@ -195,7 +199,9 @@ function modelOf({ input }: PaidCallSeen): string {
   return typeof model === 'string' ? model : '';
 }
 
-/** `true` accepts the lost calls. A function receives them before anything changes, and can throw to refuse. */
+/**
+ * `true` accepts the lost calls. A function receives the lost calls before anything changes, and can throw to refuse.
+ */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);
 
 export interface QueueToBind {

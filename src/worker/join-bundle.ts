@@ -10,7 +10,10 @@ import { packagedWorkflows, packageFile, WorkerSetupError } from '../installatio
 /** Workflow types of this package. */
 export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW);
 
-/** Merges the user's activities and ours. @throws WorkerSetupError if two different activities have the same name */
+/**
+ * Merges the user's activities with this package's. @throws WorkerSetupError if two different activities have the same
+ * name
+ */
 export function joinActivities(users: object | undefined, ours: object): object {
   const registered: Readonly<Record<string, unknown>> = { ...users };
   const taken = Object.entries(ours).filter(
@@ -39,9 +42,9 @@ interface Loaded {
 }
 
 /**
- * Returns the workflow types that a bundle exports, by loading it as the SDK does. Undefined if it cannot be loaded
- * outside a workflow.
- * @throws WorkerSetupError if the user's workflows and ours cannot be joined
+ * Returns the workflow types that a bundle exports, by loading the bundle as the SDK does. Returns undefined if it
+ * cannot be loaded outside a workflow.
+ * @throws WorkerSetupError if the user's workflows cannot be combined with this package's
  */
 export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   const loaded: Loaded = createContext({
@@ -60,7 +63,7 @@ export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   }
 }
 
-/** Names of our workflows that are missing from a bundle; empty if it cannot be loaded. */
+/** Returns the names of this package's workflows that a bundle lacks; empty if the bundle cannot be loaded. */
 function lackingTypes(code: string): readonly string[] {
   const types = bundledTypes(code);
   return types === undefined ? [] : MEDIA_WORKFLOWS.filter((type) => !types.has(type));
@@ -71,7 +74,7 @@ export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }
 
-/** Explains the problem with a bundle that lacks these workflows, and how to add them. */
+/** Returns a message that the bundle lacks these workflows, and how to add them. */
 function lackingText(lacking: readonly string[]): string {
   return (
     `The workflow bundle lacks temporal-media workflows: ${lacking.join(', ')}. Their workflow tasks would fail ` +
@@ -80,7 +83,7 @@ function lackingText(lacking: readonly string[]): string {
   );
 }
 
-/** Warns if a bundle lacks some of our workflows. For workers whose own queue may never run them. */
+/** Warns if a bundle lacks some of this package's workflows. For workers whose queue may never run these workflows. */
 export async function warnOfLacking(bundle: WorkflowBundleOption, logger: Logger): Promise<void> {
   const lacking = lackingTypes(await codeOf(bundle));
   if (lacking.length > 0) logger.warn(lackingText(lacking));
@@ -92,7 +95,7 @@ const silent = { log: nothing, warn: nothing, error: nothing, info: nothing, deb
 type ConfigHook = NonNullable<BundleOptions['webpackConfigHook']>;
 type BundlerConfig = Parameters<ConfigHook>[0];
 
-/** The part of a webpack compiler that we use. webpack is not a dependency of this package. */
+/** The part of a webpack compiler that is used here. webpack is not a dependency of this package. */
 interface Compiler {
   readonly hooks: { readonly emit: { tap(name: string, check: (made: Made) => void): void } };
 }
@@ -101,12 +104,15 @@ interface Made {
   readonly assets: Readonly<Record<string, { source(): string | Buffer }>>;
 }
 
-/** Adds our workflows to the user's in a bundle, or bundles only ours if the user has none. Idempotent. */
+/**
+ * Adds this package's workflows to the user's in a bundle, or bundles only this package's if the user has none.
+ * Idempotent.
+ */
 export function joinBundle(options: BundleOptions): BundleOptions {
   const { workflowsPath: users, webpackConfigHook: hook = (config) => config } = options;
   const joined = packageFile('worker', 'joined-workflows');
   if (users === joined) return options;
-  // The types require a path, and a user without workflows has none.
+  // The type requires a path, but a user without workflows has none.
   if ((users as string | undefined) === undefined) return { ...options, workflowsPath: packagedWorkflows() };
   return {
     ...options,
@@ -126,7 +132,7 @@ function withUsers(config: BundlerConfig, users: string): BundlerConfig {
   };
 }
 
-/** Loads the finished bundle, so that a name clash fails the build and not every workflow task. */
+/** Loads the finished bundle, so that a name clash fails the build instead of every workflow task. */
 function checkWhenDone(compiler: Compiler): void {
   compiler.hooks.emit.tap('temporal-media', ({ assets }) => {
     for (const [file, source] of Object.entries(assets)) {

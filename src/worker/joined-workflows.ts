@@ -1,6 +1,6 @@
 /**
- * The user's workflows and ours in one bundle. Used only inside bundles. A CommonJS module, because an ES module cannot
- * export names that are unknown in advance.
+ * Combines the user's workflows and this package's in one bundle. Used only inside bundles. This is a CommonJS module,
+ * because an ES module cannot export names that are unknown in advance.
  *
  * @module
  */
@@ -9,11 +9,12 @@ import names = require('../domain/names');
 import workflows = require('../workflows');
 
 const all: Readonly<Record<string, unknown>> = { ...workflows };
-// Skips helpers that this package exports in addition to its workflows. The user may use the same names for workflows.
+// Skip the helpers that this package exports in addition to its workflows, because the user's workflows may have the
+// same names.
 const ours = Object.fromEntries(
   Object.values(names.WORKFLOW).flatMap((type) => (type in all ? [[type, all[type]]] : [])),
 );
-// A file that re-exports ours has the same functions.
+// If the user's file re-exports this package's workflows, the functions are identical.
 const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
 if (taken.length > 0) {
   const error = new Error(

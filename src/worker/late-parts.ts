@@ -13,10 +13,10 @@ import { ArtifactError, type ArtifactStore } from '../stores/artifacts/artifact-
 import { journalFault } from '../stores/journal/records';
 import { type MediaParts } from './media-parts';
 
-/** Milliseconds between attempts, and the maximum time that the user's worker waits for the first attempt. */
+/** Milliseconds between setup attempts. Also the maximum time that the user's worker waits for the first attempt. */
 const AGAIN_MS = 10_000;
 
-/** The setup steps before a worker can make paid calls. */
+/** The setup steps that a worker needs before it can make paid calls. */
 export interface Steps {
   /** Reads the configuration and opens accounts and stores. */
   make(): Promise<MediaParts>;
@@ -28,8 +28,9 @@ type Run = (input: never) => Promise<unknown>;
 type Activities = { readonly [type: string]: Run };
 
 /**
- * Our parts of the user's worker. The worker runs even if they cannot be set up. Until then, paid calls are refused
- * with the reason and nothing is sent, other activities fail and are retried, and the setup is retried.
+ * This package's parts of the user's worker. The worker runs even if the parts cannot be set up. Until they are, the
+ * setup is retried, paid calls are refused with the reason and nothing is sent, and other activities fail and are
+ * retried.
  */
 export class LateParts {
   /** The activities by their registered names. */
@@ -53,7 +54,7 @@ export class LateParts {
     ) as unknown as MediaActivities;
   }
 
-  /** @param strict throws the error of the first attempt @throws ConfigurationError, JournalBindingError */
+  /** @param strict whether to throw the error of the first attempt @throws ConfigurationError, JournalBindingError */
   static async of(steps: Steps, strict: boolean): Promise<LateParts> {
     const late = new LateParts(steps);
     if (strict) {
@@ -63,7 +64,7 @@ export class LateParts {
       });
       return late;
     }
-    // A store that does not respond must not stop the user's worker from doing its own work.
+    // A store that does not respond must not keep the user's worker from doing its other work.
     const limit = new AbortController();
     await Promise.race([
       late.tryOnce(),
@@ -85,13 +86,16 @@ export class LateParts {
     void this.goOn();
   }
 
-  /** Called once no worker runs. Does not wait for a hanging attempt, which closes its own resources. */
+  /**
+   * Call this once no worker is running. Does not wait for a setup attempt that hangs. Such an attempt closes its own
+   * resources.
+   */
   async close(): Promise<void> {
     this.closed.abort();
     await this.parts?.close();
   }
 
-  /** Logs a failure of the activity queues' workers and waits until it is time to create them again. */
+  /** Logs a failure of the activity queues' workers, then waits until it is time to create the workers again. */
   readonly pause = async (error: unknown): Promise<void> => {
     logFailure('the workers of the activity queues have failed', error);
     await this.untilNext();
@@ -138,7 +142,7 @@ export class LateParts {
   }
 }
 
-/** Logs a failure in the worker's log. Includes paths, which histories must not contain. */
+/** Writes a failure to the worker's log. The entry includes paths, which histories must not contain. */
 function logFailure(what: string, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   Runtime.instance().logger.error(
@@ -148,7 +152,7 @@ function logFailure(what: string, error: unknown): void {
   );
 }
 
-/** Errors that say what to change and do not repeat a value or a path. */
+/** Errors whose message says what to change and does not repeat a value or a path. */
 const SAYS_WHY: ReadonlySet<string> = new Set(['ConfigurationError', 'JournalBindingError']);
 
 function wordsOf(error: unknown): string | undefined {
@@ -165,7 +169,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Activities that return an answer without sending a request. They never report an earlier attempt's call as unsent.
+ * Activities that can return an answer without sending a request. Such an answer never reports an earlier attempt's
+ * call as unsent.
  */
 const ANSWERING: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
@@ -198,7 +203,7 @@ function refusingActivities(why: () => string): Activities {
 function absent<Store extends object>(why: () => string): Store {
   return new Proxy({} as Store, {
     get: (_store, name) =>
-      // Without this, `await` would treat the proxy as a promise.
+      // Without this case, `await` would treat the proxy as a promise.
       name === 'then'
         ? undefined
         : async () => {

@@ -41,7 +41,7 @@ export interface MediaNexusOptions {
 }
 
 /**
- * Creates the `media` Nexus service for a worker's `nexusServices`. Each operation starts its workflow as a client
+ * Creates the `media` Nexus service for a worker's `nexusServices`. Each operation starts its workflow the way a client
  * does. The same creation key attaches to the running workflow or returns the first outcome, and never buys twice. A
  * request that cannot be sent returns a `rejected` outcome.
  */
@@ -78,7 +78,7 @@ export function mediaNexusService(
   });
 }
 
-/** Returns a worker's Nexus services: the user's, and ours if the configuration enables it. */
+/** Returns a worker's Nexus services: the user's, and the `media` service if the configuration enables it. */
 export function nexusServicesOf(
   { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
   users: WorkerOptions['nexusServices'],
@@ -108,7 +108,7 @@ interface Known<Outcome> {
   readonly known: Outcome;
 }
 
-/** Describes a paid call, whose creation key is the workflow ID. */
+/** Describes the run for a paid call. The creation key is used as the workflow ID. */
 function paid<Input extends { readonly creationKey: string }, Outcome>(
   type: string,
   input: Input,
@@ -169,7 +169,7 @@ async function startRun<Outcome>(
     return HandlerStartOperationResult.sync(rejected);
   }
   if (calls.started !== undefined) return pending(context, calls.started);
-  // The workflow is either open, so attach this caller to it, or closed, so return its result.
+  // If the workflow is open, attach this caller to it. If it is closed, return its result.
   try {
     const attached = { ...options, ...ATTACH, workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
     return await pending(context, await startWorkflow(context, run.type, attached));
@@ -190,7 +190,7 @@ function pending<Outcome>(
   ).start(context, undefined);
 }
 
-/** A client for one operation. Workflows that it starts notify the operation's caller when they end. */
+/** A client for one operation. When a workflow that it started ends, Temporal notifies the operation's caller. */
 class StartedByOperation {
   started: WorkflowHandle<unknown> | undefined;
 

@@ -21,7 +21,7 @@ import { measuredJournal, runtimeMetrics, showNoFailures } from './telemetry';
 export interface PartsOptions extends Partial<WorkerStores> {
   /** Accounts in addition to MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
   readonly accounts?: readonly AccountOptions[];
-  /** Settles unconfirmed creates without a person, if the service can list its tasks. @default none */
+  /** Settles unconfirmed creates without a person. Requires a service that can list its tasks. @default none */
   readonly taskRecords?: TaskRecords;
   /**
    * Whether polls run in a separate thread, so that creates and downloads never delay them.
@@ -35,9 +35,9 @@ export interface MediaParts extends WorkerStores {
   readonly activities: MediaActivities;
   /** Account names (credential and address digest) at startup. MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
-  /** Called when the worker starts to run. Reports what it serves and searches for closed watchers. */
+  /** Call this when the worker starts to run. Reports what the worker serves and searches for closed watchers. */
   begin(worker: Pick<Worker, 'client' | 'options'>): void;
-  /** Closes the connections to the service. Call it once no activity runs. */
+  /** Closes the connections to the service. Call this once no activity is running. */
   close(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function makeParts(
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
       void warnOutOfReach(stores.artifacts, accounts, models).catch(({ name }: Error) => {
-        // The worker continues, no matter what a store throws.
+        // The worker keeps running, no matter what a store throws.
         Runtime.instance().logger.error(`The check whether references can be sent failed (${name})`);
       });
       sample(metrics, accounts, stores.journal);
@@ -94,7 +94,7 @@ export async function makeParts(
   };
 }
 
-/** Warns if an account's service cannot reach references, before anything is paid for. */
+/** Warns before anything is paid for if an account's service cannot reach references. */
 async function warnOutOfReach(
   store: WorkerStores['artifacts'],
   accounts: AccountSet,
@@ -113,7 +113,8 @@ async function warnOutOfReach(
 const SAMPLE_MS = 10_000;
 
 /**
- * Reports what the worker serves, and failure counters as 0. Without a first value, a counter's increase is invisible.
+ * Reports what the worker serves, and reports failure counters as 0, because an increase is invisible without a first
+ * value.
  */
 function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal): void {
   const names = accounts.names();

@@ -1,6 +1,6 @@
 import { type Served } from '../domain/names';
 
-/** How long an answer is reused, in milliseconds. Probes arrive every few seconds from several sources. */
+/** How long a result is reused, in milliseconds. Probes arrive every few seconds from several sources. */
 const KEPT_MS = 10_000;
 /** A store that does not respond within this many milliseconds counts as unavailable. */
 const LIMIT_MS = 5_000;
@@ -11,8 +11,8 @@ interface Checked {
 }
 
 /**
- * Returns the stores that the served parts need. Without the journal, nothing is sent, and without the artifact store,
- * no results are stored, so another worker should get that work. Polls need neither.
+ * Returns the stores that the served parts need. Without the journal, nothing can be sent. Without the artifact store,
+ * no results can be stored. Another worker should get such work. Polls need neither store.
  */
 export function storesNeeded(
   kinds: Served['kinds'],
@@ -22,7 +22,10 @@ export function storesNeeded(
   return [...(sends ? [journal] : []), ...(kinds.some((kind) => kind !== 'poll') ? [artifacts] : [])];
 }
 
-/** Returns a function that checks whether a worker's stores are writable, so that it can take work. Never rejects. */
+/**
+ * Returns a function that checks whether a worker can take work, that is, whether its stores are writable. Never
+ * rejects.
+ */
 export function readinessOf(
   stores: readonly Checked[],
   now: () => number = () => performance.now(),
@@ -36,7 +39,7 @@ export function readinessOf(
   };
 }
 
-/** Waits for all checks. A store may be the user's code; if it throws, the worker is not ready. */
+/** Waits for all checks. A store may be the user's code, and if it throws, the worker is not ready. */
 async function areWritable(stores: readonly Checked[]): Promise<boolean> {
   const checks = await Promise.allSettled(stores.map(async (store) => store.checkWritable()));
   return checks.every(({ status }) => status === 'fulfilled');

@@ -24,9 +24,9 @@ import { readinessOf, storesNeeded } from './readiness';
 export interface MediaPluginOptions extends ServingOptions {
   /**
    * What to do if the settings, accounts, stores or journal cannot be used when a worker is created. `tolerant`: the
-   * worker starts and runs your own workflows and activities. Paid calls are refused with the cause and nothing is
-   * sent, one ERROR log line says what to do, and `isReady` is false until the cause is fixed. `strict`:
-   * `Worker.create` throws. @default 'tolerant', or 'strict' with `rebind`
+   * worker starts and runs your own workflows and activities. Until the cause is fixed, paid calls are refused with the
+   * cause, nothing is sent, and `isReady` returns false. An ERROR log line says what to do. `strict`: `Worker.create`
+   * throws. @default 'tolerant', or 'strict' with `rebind`
    */
   readonly startup?: 'tolerant' | 'strict';
 }
@@ -37,13 +37,13 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
  * Adds the media workflows and activities to a user's worker, binds its queue, and serves its activity queues while it
  * runs.
  *
- * If the SDK fails to create the worker afterward, it does not notify plugins. The remaining resources do not keep the
- * process alive: clients connect on their first request, the poll thread starts with the first poll, and stores close
- * idle connections.
+ * If the SDK then fails to create the worker, it does not notify plugins, so resources remain open. They do not keep
+ * the process alive, because clients connect on their first request, the poll thread starts with the first poll, and
+ * stores close idle connections.
  *
  * @param onServed receives a function that checks whether the worker can take creates
- * @throws WorkerSetupError, and ConfigurationError about the served parts and the version; with `startup: 'strict'`
- * also every other ConfigurationError, and JournalBindingError
+ * @throws WorkerSetupError, and ConfigurationError for the served parts and the version; with `startup: 'strict'`, also
+ * every other ConfigurationError, and JournalBindingError
  */
 export async function serveWorker(
   media: MediaPluginOptions,
@@ -73,15 +73,21 @@ export async function serveWorker(
   }
 }
 
-/** Whether errors must make the worker fail. A rebind is a deliberate, one-time step whose result matters. */
+/**
+ * Whether setup errors must make the worker fail. A rebind is strict by default, because it is a deliberate, one-time
+ * step.
+ */
 function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
   return startup === 'strict' || rebind !== false;
 }
 
-/** Variables that define the worker. Any other invalid variable only stops paid calls. */
+/** Variables that define the worker and must be valid. Any other invalid variable only stops paid calls. */
 const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
 
-/** Returns the usable settings. Most invalid ones fail only when the parts are set up. @throws ConfigurationError */
+/**
+ * Returns the usable settings. Most invalid settings cause an error only when the parts are set up. @throws
+ * ConfigurationError
+ */
 function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   const { config, problems } = readUsableConfig(env);
   const ofTheWorker = problems.find(({ variable }) => OF_THE_WORKER.has(variable));
@@ -89,7 +95,7 @@ function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   return config;
 }
 
-/** Reads the environment again, because a file it points to may exist by now. @throws ConfigurationError */
+/** Reads the environment again, because a file that it points to may exist by now. @throws ConfigurationError */
 async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   const config = media.config ?? readConfig(media.env);
   const accounts = openWorkerAccounts(media, config);
@@ -101,7 +107,9 @@ async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   }
 }
 
-/** Binds the queue. If the worker has no connection yet, uses a temporary one, so a rejected worker leaks nothing. */
+/**
+ * Binds the queue. If the worker has no connection yet, uses a temporary one, so that a rejected worker leaks nothing.
+ */
 async function bind(
   options: WorkerOptions,
   { rebind }: MediaPluginOptions,
@@ -117,8 +125,9 @@ async function bind(
 }
 
 /**
- * Rejects a worker that polls a queue for the user's workflows or activities without ours: it could get any task from
- * that queue. @throws WorkerSetupError
+ * Rejects a worker that has the user's workflows or activities but does not serve this package's, because it could get
+ * any task from its queue.
+ * @throws WorkerSetupError
  */
 function refuseHalf(
   { workflowsPath, workflowBundle, activities, taskQueue }: WorkerOptions,
@@ -142,14 +151,14 @@ export function isServed({ plugins = [] }: WorkerOptions): boolean {
   return plugins.some((plugin) => plugin instanceof QueuesServed);
 }
 
-/** Adds our workflows to the user's for a replay. */
+/** Adds this package's workflows to the user's for a replay. */
 export async function replayWorkflows(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
   return { ...options, ...(await mergedWorkflows(options)) };
 }
 
 /**
- * Returns a worker's workflows. Workflows that are bundled now will include ours; an existing bundle must already
- * include them. If the user has none, only ours are served.
+ * Returns a worker's workflows. If the user's workflows are yet to be bundled, this package's are added. An existing
+ * bundle must already include them. If the user has no workflows, only this package's are served.
  */
 async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
   const { workflowBundle, workflowsPath } = options;
@@ -162,7 +171,7 @@ async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Pr
   return workflowsFor(undefined, { ...options, plugins });
 }
 
-/** The activity queues' workers, which run alongside the user's worker, and their resources. */
+/** The workers for the activity queues, which run alongside the user's worker, and their resources. */
 class ActivityQueueWorkers {
   private ownConnection: NativeConnection | undefined;
 
@@ -184,7 +193,7 @@ class ActivityQueueWorkers {
     await Promise.all(stores.map((store) => store.checkWritable()));
   }
 
-  /** Creates the workers with the interceptors and the data converter of the user's worker. */
+  /** Creates the workers with the same interceptors and data converter as the user's worker. */
   private async make(worker: Worker): Promise<readonly Worker[]> {
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
@@ -199,27 +208,33 @@ class ActivityQueueWorkers {
     return createActivityWorkers(shared, this.assembled.served);
   }
 
-  /** Runs the workers while `run` runs the user's worker. Unless `strict`, their failure does not stop it. */
+  /**
+   * Runs the workers while `run` runs the user's worker. Unless `strict`, their failure does not stop the user's
+   * worker.
+   */
   async run(worker: Worker, run: () => Promise<void>): Promise<void> {
     this.parts.begin(worker);
     await runAlongside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
   }
 
-  /** Uses the user's connection, or opens one: a connection that the SDK created ends with the user's worker. */
+  /**
+   * Returns the user's connection, or opens one, because a connection that the SDK created closes with the user's
+   * worker.
+   */
   private async connection(worker: Worker): Promise<NativeConnection> {
     const users = this.assembled.options.connection;
     if (users !== undefined) return withoutPlugins(worker.connection ?? users);
     return (this.ownConnection ??= await NativeConnection.connect());
   }
 
-  /** Called once no worker runs. */
+  /** Call this once no worker is running. */
   async close(): Promise<void> {
     await this.parts.close();
     await this.ownConnection?.close();
   }
 }
 
-/** Hides the connection's plugins. They have already changed the options, and interceptors must not run twice. */
+/** Hides the connection's plugins. They have already changed the options, and their interceptors must not run twice. */
 function withoutPlugins(connection: NativeConnection): NativeConnection {
   return Object.create(connection, { plugins: { value: [] } }) as NativeConnection;
 }

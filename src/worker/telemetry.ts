@@ -6,15 +6,15 @@ import { type MetricKey, METRICS, type Metrics, unfailing } from '../domain/metr
 type Meter = Runtime['metricMeter'];
 type Report = (value: number, labels: { readonly [label: string]: string }) => void;
 
-/** One worker's metrics. */
+/** The metrics of one worker. */
 export interface RuntimeMetrics extends Metrics {
   /** Stops reporting. After the last connection has closed, accessing the SDK's runtime would start a new one. */
   close(): void;
 }
 
 /**
- * Reports to the SDK runtime's meter, so one scrape contains the SDK's metrics and ours. A runtime without an exporter
- * drops them.
+ * Returns metrics that report to the SDK runtime's meter, so that one scrape contains both the SDK's metrics and this
+ * package's. A runtime without an exporter drops them.
  */
 export function runtimeMetrics(): RuntimeMetrics {
   let isClosed = false;
@@ -23,7 +23,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   const metrics = unfailing({
     record: (key, value, labels) => {
       if (isClosed) return;
-      // The SDK may replace its runtime after the last connection closes. The old runtime's instruments fail then.
+      // The SDK may replace its runtime after the last connection closes. The old runtime's instruments then fail.
       const now = Runtime.instance().metricMeter;
       if (now !== meter) [meter, instruments] = [now, new Map<MetricKey, Report>()];
       let instrument = instruments.get(key);
@@ -39,7 +39,9 @@ export function runtimeMetrics(): RuntimeMetrics {
   };
 }
 
-/** Creates an instrument without a unit. The name contains the unit, and exporters must not append it again. */
+/**
+ * Creates an instrument without a unit, because the name already contains the unit and exporters would append it again.
+ */
 function instrumentOf(meter: Meter, key: MetricKey): Report {
   const { name, kind, help } = METRICS[key];
   switch (kind) {
@@ -67,7 +69,7 @@ export function histogramBuckets(): { [name: string]: number[] } {
   );
 }
 
-/** The fields to keep in the SDK's own log entries: IDs, types, counts and failures. */
+/** Fields that are kept in the SDK's own log entries: IDs, types, counts and failures. */
 const SHOWN: ReadonlySet<string> = new Set([
   'sdkComponent',
   'namespace',
@@ -98,7 +100,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Creates a logger that forwards every entry and removes fields that may contain a payload from the SDK's own entries.
+ * Creates a logger that forwards every entry. From the SDK's own entries, it removes fields that may contain a payload.
  * For example, the SDK logs the whole task of an unknown activity, and its input contains the prompt. Entries from
  * activities and workflows are unchanged.
  */
@@ -123,7 +125,9 @@ function shown(meta: LogMetadata | undefined): LogMetadata | undefined {
   return { ...meta, ...Object.fromEntries(removed.map((name) => [name, '[removed]'])) };
 }
 
-/** The measured operations and their labels in `snake_case`. All others run only once, when a worker starts. */
+/**
+ * The measured operations and their labels in `snake_case`. All other operations run only once, when a worker starts.
+ */
 const OPERATIONS = {
   read: 'read',
   append: 'append',

@@ -12,10 +12,10 @@ function numbersOf(version: string): readonly number[] {
   return (/\d+(?:\.\d+){0,2}/.exec(version)?.[0] ?? '').split('.').map(Number);
 }
 
-/** The oldest Temporal server that has all required features by default. */
+/** The oldest Temporal server version with all required features enabled by default. */
 export const OLDEST_SERVER = '1.25.0';
 
-/** Features that servers older than each version lack, and how that affects this package. */
+/** Features that servers older than the given version lack, and how that affects this package. */
 const SINCE: readonly (readonly [version: string, lack: string])[] = [
   [
     OLDEST_SERVER,
@@ -30,7 +30,7 @@ const SINCE: readonly (readonly [version: string, lack: string])[] = [
 ];
 
 /**
- * Returns the features that this server version lacks. Empty if the version is unknown, as for a development build
+ * Returns the features that this server version lacks; empty if the version is unknown, as in a development build
  * (0.0.0).
  */
 export function lackingIn(version: string | null | undefined): readonly string[] {
@@ -38,7 +38,7 @@ export function lackingIn(version: string | null | undefined): readonly string[]
   return SINCE.filter(([since]) => isOlder(version, since)).map(([, lack]) => lack);
 }
 
-/** Returns the warning about the server that a worker logs at startup, or undefined if nothing is missing. */
+/** Returns the warning about missing server features that a worker logs at startup; undefined if nothing is missing. */
 export function lacksOfServer(version: string | null | undefined): string | undefined {
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;

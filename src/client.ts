@@ -1,6 +1,6 @@
 /**
- * Starts, attaches to and resumes media workflows from any process. Needs only a Temporal client and a task queue. The
- * API key and the base address are configured on the worker.
+ * Starts media workflows, attaches to them and resumes them from any process. Needs only a Temporal client and a task
+ * queue. The API key and the base address are configured on the worker.
  *
  * @module
  */
@@ -86,7 +86,7 @@ export class TemporalMediaClient {
   private readonly starter: Starter;
 
   constructor(
-    /** The Temporal client. If the workers use a codec, it needs the same codec. */
+    /** The Temporal client. If the workers use a codec, the client needs the same codec. */
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
@@ -108,7 +108,10 @@ export class TemporalMediaClient {
     return startPaid(this.starter, { operation: 'create_video', request: input.request }, input, options);
   }
 
-  /** Starts `generateImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
+  /**
+   * Starts `generateImage`, or attaches to the workflow with this ID. @throws CreationKeyConflictError,
+   * InvalidInputError
+   */
   async startImage(
     input: Omit<GenerateImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
@@ -116,7 +119,9 @@ export class TemporalMediaClient {
     return startPaid(this.starter, { operation: 'generate_image', request: input.request }, input, options);
   }
 
-  /** Starts `editImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
+  /**
+   * Starts `editImage`, or attaches to the workflow with this ID. @throws CreationKeyConflictError, InvalidInputError
+   */
   async startEdit(
     input: Omit<EditImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
@@ -133,23 +138,23 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Makes a video's next poll run earlier. Accepts a workflow ID or a task ID. Call it when another source, such as a
-   * webhook, says that the task may be done. Only the poll decides, so a wrong or forged nudge costs at most one GET.
-   * The model's shortest polling interval and Retry-After still apply.
+   * Makes a video's next poll run earlier. Accepts a workflow ID or a task ID. Call this when another source, such as a
+   * webhook, reports that the task may be done. Only the poll determines the outcome, so a wrong or forged nudge costs
+   * at most one GET. The model's shortest polling interval and Retry-After still apply.
    * @returns whether a workflow is waiting for the video
    */
   async nudge(workflowOrTaskId: string, options: FindTaskOptions = {}): Promise<boolean> {
     return nudge(this.client, this.taskQueue, workflowOrTaskId, options);
   }
 
-  /** Returns a handle to a video workflow's newest run, for awaiting its outcome. Does not start anything. */
+  /** Returns a handle to a video workflow's newest run. Use it to wait for the outcome. Does not start anything. */
   getVideo(workflowId: string): Started<VideoOutcome> {
     return attach(this.client, workflowId);
   }
 
   /**
-   * Yields a video workflow's state on every change, until the workflow closes or `signal` aborts. Only sends queries
-   * and never starts, cancels or polls anything. May miss states while no worker answers queries.
+   * Yields a video workflow's state on every change, until the workflow closes or `signal` aborts. Only sends queries,
+   * and never starts, cancels or polls anything. Can miss states if no worker answers queries.
    */
   watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
     return watchStates(
@@ -164,7 +169,7 @@ export class TemporalMediaClient {
 
   /**
    * Resumes waiting for a video. Accepts a workflow ID or a task ID. Attaches to the workflow that is already waiting,
-   * or starts `awaitVideo`. Only polls and downloads, never creates.
+   * or starts `awaitVideo`. Only polls and downloads, and never creates a task.
    * @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {

@@ -9,8 +9,9 @@ export class WorkerSetupError extends Error {
 }
 
 /**
- * Returns the path of one of this package's files for the workflow bundler: the compiled file if installed, or else the
- * source. @throws WorkerSetupError if this code was bundled, because bundles do not include these files
+ * Returns the path of one of this package's files for the workflow bundler: the compiled file if the package is
+ * installed, or else the source.
+ * @throws WorkerSetupError if this code was bundled, because bundles do not include these files
  */
 export function packageFile(...path: readonly string[]): string {
   refuseBundled();
@@ -21,7 +22,7 @@ export function packageFile(...path: readonly string[]): string {
 /** Returns the path of this package's workflow code for bundling. @throws WorkerSetupError */
 export const packagedWorkflows = (): string => packageFile('workflows', 'index');
 
-/** Refuses to run from a bundle. @throws WorkerSetupError */
+/** Throws if this code was bundled. @throws WorkerSetupError */
 export function refuseBundled(): void {
   const manifest = join(dirname(__dirname), 'package.json');
   const { name } = existsSync(manifest)
@@ -34,11 +35,11 @@ export function refuseBundled(): void {
   );
 }
 
-/** An installed copy of the SDK package with the failure classes that all code must share. */
+/** An installed copy of @temporalio/common, which defines the failure classes that all code must share. */
 export interface SdkCopy {
-  /** The package that loads this copy. */
+  /** Name of the package that loads this copy. */
   readonly by: string;
-  /** The loaded file, which differs between copies. */
+  /** Path of the loaded file, which differs between copies. */
   readonly file: string;
   /** `unknown` if its package.json cannot be read. */
   readonly version: string;
@@ -48,7 +49,7 @@ const SHARED = '@temporalio/common';
 
 /**
  * Returns the copies of @temporalio/common that this package and the named SDK packages load, one per file.
- * @param resolve resolves a package as this package does, or from `paths`
+ * @param resolve resolves a package name as this package does, or from `paths`
  */
 export function sdkCopies(
   packages: readonly string[] = ['@temporalio/worker'],
@@ -60,8 +61,8 @@ export function sdkCopies(
 }
 
 /**
- * Adds the copy that the application in `folder` loads, if the application uses this installation of the package.
- * Copies in other projects do not matter.
+ * Returns the same copies, plus the copy that the application in `folder` loads if the application uses this
+ * installation of the package. Copies in other projects do not matter.
  */
 export function sdkCopiesWithApplication(
   folder: string,
@@ -81,7 +82,7 @@ export function sdkCopiesWithApplication(
 }
 
 /**
- * Rejects installations with two copies of @temporalio/common, which do not recognize each other's failures, so a
+ * Rejects installations with two copies of @temporalio/common. Such copies do not recognize each other's failures, so a
  * non-retryable create would be retried. Also rejects Bun, where the SDK's workers do not run.
  * @throws Error naming both paths, WorkerSetupError
  */

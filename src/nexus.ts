@@ -1,6 +1,6 @@
 /**
  * Defines the `media` Nexus service for callers. Contains only names and types, so it is small enough for any workflow
- * bundle. A worker serves it with `mediaNexusService` from `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
+ * bundle. A worker serves the service with `mediaNexusService` from `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
  *
  * @module
  */
@@ -17,8 +17,8 @@ import {
 
 /**
  * Authorizes one purchase: the same key never buys twice, no matter who sends it or how often. Nexus operations require
- * it, because everything else that an operation receives changes when its caller is reset. Derive it from the caller's
- * permanent data, such as an order number or `${workflowInfo().workflowId}/film`.
+ * this key, because everything else that an operation receives changes when its caller is reset. Derive the key from
+ * permanent data of the caller, such as an order number or `${workflowInfo().workflowId}/film`.
  */
 interface WithCreationKey {
   readonly creationKey: string;
@@ -34,8 +34,8 @@ export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & 
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
 /**
- * A campaign and its ID. Starting the same ID with the same manifest attaches to the campaign or continues with its
- * remaining rows.
+ * A campaign and its ID. Starting a campaign with the same ID and the same manifest attaches to it or continues with
+ * its remaining rows.
  */
 export type MediaCampaignInput = Omit<CampaignInput, 'previous' | 'carried'> & { readonly id: string };
 

@@ -24,10 +24,10 @@ export { type Rebind } from './worker/bind-queue';
  * MediaPlugin()]`.
  *
  * - A worker gets this package's workflows and activities in addition to its own. While it runs, it also serves the
- *   activity queues of its task queue. It is bound to its journal before it is created, and starts even if that fails.
- *   Name clashes are rejected.
+ *   activity queues of its task queue. Its queue is bound to the journal before the worker is created. By default, the
+ *   worker starts even if that fails. Name clashes are rejected.
  * - A bundle gets this package's workflows in addition to yours.
- * - A client is left unchanged. The same plugin list therefore works everywhere, and a connection passes it on.
+ * - A client is left unchanged, so the same plugin list works everywhere. A connection passes the plugin on.
  *
  * Reads its configuration when a worker is created. If the plugin is listed more than once, it is applied once.
  */
@@ -41,9 +41,9 @@ export class MediaPlugin
   constructor(private readonly options: MediaPluginOptions = {}) {}
 
   /**
-   * Returns whether every worker created with this plugin can take creates right now: it is set up, and its stores are
-   * writable. Suitable for your process's readiness probe: the stores are checked at most every ten seconds. Never
-   * rejects. Also true if only workflows are served, or before any worker is created.
+   * Returns whether every worker created with this plugin can take creates right now, that is, whether it is set up and
+   * its stores are writable. Suitable for the readiness probe of your process, because the stores are checked at most
+   * every ten seconds. Never rejects. Returns true if only workflows are served, or if no worker has been created yet.
    */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.workers.map((isReady) => isReady()));
@@ -51,8 +51,8 @@ export class MediaPlugin
   }
 
   /**
-   * @throws WorkerSetupError, and ConfigurationError for `serve` and MEDIA_DEPLOYMENT; with `startup: 'strict'` also
-   * other ConfigurationErrors, and JournalBindingError
+   * @throws WorkerSetupError, and ConfigurationError for `serve` and MEDIA_DEPLOYMENT; with `startup: 'strict'`, also
+   * every other ConfigurationError, and JournalBindingError
    */
   async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
     return isServed(options)

@@ -1,6 +1,6 @@
 /**
  * Creates media workers. Reads the configuration from the environment, binds the journal before the first poll, and
- * drains on shutdown. For processes that have the API key. Workflow code must never import it.
+ * drains on shutdown. For processes that have the API key. Workflow code must never import this module.
  *
  * @module
  */
@@ -64,28 +64,28 @@ export interface MediaWorkerOptions extends ServingOptions {
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
 }
 
-/** A worker with its activity queues, bound to its journal and ready to run. */
+/** A worker with its activity queues. It is bound to its journal and ready to run. */
 export interface MediaWorker {
   /**
-   * The worker of the main queue, with workflows and all activities. If the main queue is not served, the first queue's
-   * worker.
+   * The main queue's worker, for workflows and all activities. If the main queue is not served, the first served
+   * queue's worker.
    */
   readonly worker: Worker;
-  /** The workflow queue. Activity queues have names derived from it. */
+  /** The main task queue. The names of the activity queues are derived from it. */
   readonly taskQueue: string;
   /** All served queues, the main queue first. */
   readonly queues: readonly string[];
   /**
-   * The first of {@link accounts}: the credential name and the base address's digest, as in outcomes. Empty if only
-   * workflows are served.
+   * The first of {@link accounts}: the credential name and the digest of the base address, as in outcomes. Empty if
+   * only workflows are served.
    */
   readonly account: string;
   /** All accounts served at startup. Accounts from MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
   /**
    * Returns whether the worker can take work right now, that is, whether its stores are writable. Suitable for a
-   * readiness probe: the stores are checked at most every ten seconds. Never rejects. True if only workflows are
-   * served.
+   * readiness probe, because the stores are checked at most every ten seconds. Never rejects. Returns true if only
+   * workflows are served.
    */
   isReady(): Promise<boolean>;
   /** Runs until shutdown. Creates in flight are finished first. */
@@ -95,7 +95,7 @@ export interface MediaWorker {
 }
 
 /**
- * Creates a worker that is ready to run: checks the stores and binds the create queue to its journal.
+ * Creates a worker that is ready to run. Checks the stores and binds the queue to the journal first.
  * @throws ConfigurationError, JournalBindingError, WorkerSetupError
  */
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {

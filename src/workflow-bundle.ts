@@ -7,8 +7,8 @@ import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './installation';
 
 /**
- * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If it does not
- * match the SDK, the code is bundled once per process and path.
+ * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If the shipped
+ * bundle does not match the SDK, the code is bundled once per process and path.
  *
  * @module
  */
@@ -18,9 +18,10 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
 /**
- * Returns the shipped bundle if it matches, or else builds one in memory. All workers of a process share the bundle.
+ * Returns the shipped bundle if it matches the installed SDK, or else builds a bundle in memory. All workers of a
+ * process share the bundle.
  * @param workflows the user's own code or a prebuilt bundle; this package's workflows by default
- * @param onBundling called before our own code is bundled, with the reason for not using the shipped bundle
+ * @param onBundling called before this package's code is bundled, with the reason that the shipped bundle is not used
  */
 export async function bundledWorkflows(
   workflows?: Workflows,
@@ -37,7 +38,7 @@ export async function bundledWorkflows(
 
 /**
  * Returns the workflows for a worker with these options. If the bundle must include the user's interceptors, converters
- * or plugins, the SDK bundles the code, because it knows what these options add.
+ * or plugins, the SDK bundles the code, because only the SDK knows what these options add.
  */
 export async function workflowsFor(
   given: Workflows | undefined,
@@ -69,16 +70,18 @@ function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
 }
 
 async function makeBundle(workflowsPath: string): Promise<{ readonly code: string }> {
-  // Loaded lazily, because a command that only checks the shipped bundle does not need it.
+  // Load the SDK lazily, because a command that only checks the shipped bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
-  // The bundler logs every module at INFO. Failures are thrown and need no log.
+  // The bundler logs every module at INFO. Failures are thrown and do not need to be logged.
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
 }
 
-/** The folder of the bundle that the build creates. It does not exist next to the sources. */
+/**
+ * The folder of the bundle that the build creates. It exists only in the installed package, not next to the sources.
+ */
 export const SHIPPED_BUNDLE = join(__dirname, 'workflow-bundle');
 
-/** Describes a bundle's sources. The build writes it next to the bundle. */
+/** Describes the sources of a bundle. The build writes this manifest next to the bundle. */
 export interface BundleManifest {
   readonly v: 1;
   /** Versions of the SDK's packages, by name. */
@@ -86,12 +89,12 @@ export interface BundleManifest {
   readonly digest: string;
 }
 
-/** The shipped bundle, or the reason why it cannot be used here. */
+/** The shipped bundle, or the reason that it cannot be used here. */
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**
- * Returns the bundle only on an exact match (architecture: Bundle), because another SDK version would run code that was
- * not built for it.
+ * Returns the bundle only if it matches the SDK exactly (architecture: Bundle). Another SDK version would run code that
+ * was not built for it.
  * @param folder the folder with `manifest.json` and `workflows.js`
  */
 export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<ShippedBundle> {
@@ -122,7 +125,7 @@ async function readManifest(folder: string): Promise<BundleManifest | undefined>
 /** The folders with this package's workflow code (architecture: Folders). */
 const FOLDERS = ['workflows', 'domain'];
 
-/** The SDK packages in a bundle, and the worker that runs it. A bundle requires their exact versions. */
+/** The SDK packages that a bundle contains, and the SDK worker that runs it. A bundle requires their exact versions. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/worker', '@temporalio/workflow'];
 
 /** Returns the installed versions of the SDK's packages, by name. */
@@ -136,7 +139,7 @@ export async function sdkVersions(): Promise<Record<string, string>> {
 
 /**
  * Returns the first 16 hex digits of the SHA-256 of this package's workflow code, either compiled or as sources. The
- * result is the same on every operating system, whatever its path separators and line endings.
+ * result does not depend on the operating system's path separators or line endings.
  */
 export async function workflowDigest(): Promise<string> {
   const hash = createHash('sha256');

@@ -93,8 +93,8 @@ export interface BundleManifest {
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**
- * Returns the bundle only if it matches the SDK exactly (architecture: Bundle). Another SDK version would run code that
- * was not built for it.
+ * Returns the bundle only if it exactly matches the SDK and this package's workflow code (architecture: Bundle).
+ * Otherwise, an SDK version would run code that was not built for it.
  * @param folder the folder with `manifest.json` and `workflows.js`
  */
 export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<ShippedBundle> {

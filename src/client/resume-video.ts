@@ -40,7 +40,7 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 }
 
 /**
- * Returns the task that a person has adopted for an unconfirmed create; null if there is no decision or no worker
+ * Returns the task that a person has adopted for an unconfirmed create; null without a decision, or if no worker
  * answers.
  * @throws ResumeError if the decision leaves nothing to wait for
  */

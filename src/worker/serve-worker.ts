@@ -74,8 +74,8 @@ export async function serveWorker(
 }
 
 /**
- * Whether setup errors must make the worker fail. A rebind is strict by default, because it is a deliberate, one-time
- * step.
+ * Whether setup errors must make the worker fail. A rebind is always strict, because it is a deliberate, one-time step
+ * whose result matters.
  */
 function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
   return startup === 'strict' || rebind !== false;
@@ -85,8 +85,8 @@ function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
 const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
 
 /**
- * Returns the usable settings. Most invalid settings cause an error only when the parts are set up. @throws
- * ConfigurationError
+ * Returns the usable settings. Most invalid settings cause an error only when the parts are set up.
+ * @throws ConfigurationError
  */
 function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   const { config, problems } = readUsableConfig(env);

@@ -16,9 +16,7 @@ export class OpenSet {
   /** Whether rows that were already bought have been started. */
   sought = false;
   private readonly rows: readonly number[];
-  /**
-   * Index into `rows` of the first row that was not started in order. Rows that were already bought start out of order.
-   */
+  /** Index into `rows` of the next row to start in order. Rows that were already bought start out of order. */
   private next = 0;
   private readonly ahead = new Set<number>();
   /** Rows whose results are in a segment. */

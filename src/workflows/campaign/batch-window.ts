@@ -68,7 +68,7 @@ function openBatch(batch: number, rows: readonly RowSet[], now: number): OpenBat
   };
 }
 
-/** Number of rows in flight or about to be, by the last report. Rows waiting for money leave their slots to others. */
+/** Number of rows in flight or about to be, per the last report. Rows waiting for money leave their slots to others. */
 function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
@@ -219,7 +219,7 @@ export class BatchWindow {
     const atHand = this.all().reduce((sum, open) => sum + leftOf(open), taken) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null) return true;
-    // Wait, because open batches may give money back. Without money, another batch would immediately skip its rows.
+    // Open batches may give money back. Without free money, a new batch would immediately skip its rows.
     return (
       (this.books.free() ?? 0) >= (taken + 1) * rowPrice && this.all().every(({ report }) => !report?.needs)
     );

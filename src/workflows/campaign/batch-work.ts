@@ -194,9 +194,9 @@ export class BatchWork {
 }
 
 /**
- * A batch's money, in integer micro-units. The book grants the batch an amount. The batch takes the price of each call
- * from it before sending, and gives back the price of calls that provably bought nothing. Without a budget, there is no
- * limit.
+ * A batch's money, in integer micro-units. The book grants the batch an amount. Before each send, the batch takes the
+ * price of the call from this amount, and it gives back the price of calls that provably bought nothing. Without a
+ * budget, there is no limit.
  */
 class BatchBudget {
   /** Creation keys of attempts that cost nothing even though the journal records them as bought. */

@@ -195,8 +195,8 @@ class Batch {
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
-    // The batch's result includes the remaining changes. But open creates can delay it, because they may wait a day for
-    // a worker.
+    // The batch's result includes the remaining changes. If creates are open, report anyway, because they may wait a
+    // day for a worker and delay the result.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {
@@ -274,7 +274,7 @@ class Batch {
     }
   }
 
-  /** Starts the rows that an earlier batch started ahead of all others, because they are already paid for. */
+  /** Resumes rows that an earlier batch started, before any new row is started. They are already paid for. */
   private adoptStarted(now: number): void {
     for (const set of this.work.pages.all) {
       if (set.sought) continue;

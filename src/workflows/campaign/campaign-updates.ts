@@ -13,7 +13,7 @@ import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';
 
-/** The `pause` Update: stops starting rows. Rows that were already sent continue. */
+/** The `pause` Update: starts no new rows. Rows that were already sent continue. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
 /** The `resume` Update: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
@@ -36,8 +36,8 @@ export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpda
  */
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
 /**
- * The `declareLost` Update: records that a person found that the service accepted nothing for a row that was set aside.
- * Nothing will be sent again under its key.
+ * The `declareLost` Update: records a finding by a person that the service accepted nothing for a row that was set
+ * aside. Nothing will be sent again under its key.
  */
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(
   UPDATE.declareLost,

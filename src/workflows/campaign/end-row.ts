@@ -46,7 +46,7 @@ function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'failed';
 }
 
-/** Whether an earlier campaign bought a different text under this row's keys and ended before it had a result. */
+/** Whether an earlier campaign bought different text under this row's keys, and ended before the call had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');

@@ -52,7 +52,7 @@ export function historyNow(): HistorySize {
   return { events: historyLength, bytes: historySize };
 }
 
-/** Returns the share of a batch's history limit that has been used since `since`. */
+/** Returns the share of a batch's history limit that the batch has used after `since`. */
 export function fullnessSince(since: HistorySize, eventsPerRun: number): number {
   const { events, bytes } = historyNow();
   const ofEvents = (events - since.events) / Math.max(LEAST_BATCH_EVENTS, eventsPerRun);

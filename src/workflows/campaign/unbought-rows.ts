@@ -7,8 +7,8 @@ import { endOrRetry } from './end-row';
 
 /**
  * Ends the rows that have not been bought, once the budget is spent or the campaign is canceled. If the budget is
- * spent, rows that were already bought continue. After a cancellation, only already bought rows without a result
- * continue.
+ * spent, rows that were already bought continue. After a cancellation, only rows that were already bought and have no
+ * result yet continue.
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;

@@ -367,7 +367,8 @@ export interface ResumeCampaignOptions extends CampaignChanges {
 /** The result of `resume` and `retry`. */
 export interface ResumedCampaign {
   /**
-   * `order`: by Updates to the running campaign. `start`: by a new run with the same ID. `nothing`: nothing to resume.
+   * `order`: by Updates to the running campaign. `start`: by a new run with the same ID. `nothing`: there was nothing
+   * to do.
    */
   readonly by: 'order' | 'start' | 'nothing';
   /** Number of resumed rows; null for a new run, because its plan determines the rows. */

@@ -50,7 +50,7 @@ export interface ServingOptions extends PartsOptions {
   readonly serve?: readonly ServedPart[];
   /**
    * Binds the queue to this journal instead of its current one, which no worker may use afterward. `true` accepts the
-   * lost calls. A function receives the lost calls before anything changes, and can throw to refuse.
+   * lost calls. A function receives the lost calls before anything changes, and can throw to refuse them.
    */
   readonly rebind?: Rebind;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */

@@ -57,8 +57,8 @@ export interface LostCalls {
 }
 
 /**
- * Before a queue is bound to another journal or to a restored one, finds paid calls that are in histories but not in
- * that journal. Writes nothing.
+ * Finds paid calls that are in histories but missing from the journal. Used before a queue is bound to another journal
+ * or to a restored one. Writes nothing.
  * @throws JournalBindingError if a call cannot be read with this client's data converter
  */
 export async function findLostCalls(
@@ -200,7 +200,8 @@ function modelOf({ input }: PaidCallSeen): string {
 }
 
 /**
- * `true` accepts the lost calls. A function receives the lost calls before anything changes, and can throw to refuse.
+ * `true` accepts the lost calls. A function receives the lost calls before anything changes, and can throw to refuse
+ * them.
  */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);
 

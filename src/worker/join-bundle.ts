@@ -74,7 +74,7 @@ export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }
 
-/** Returns a message that the bundle lacks these workflows, and how to add them. */
+/** Returns a message that names the missing workflows and explains how to add them. */
 function lackingText(lacking: readonly string[]): string {
   return (
     `The workflow bundle lacks temporal-media workflows: ${lacking.join(', ')}. Their workflow tasks would fail ` +

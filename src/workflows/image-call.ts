@@ -179,7 +179,7 @@ async function recordedImage(
   awaited: AwaitedImage,
   { since }: StartWait,
 ): Promise<ImageOutcome> {
-  // As with a video that may have been sent, do not abandon a possibly paid call because no worker is available.
+  // As with a video that may have been sent, do not abandon a possibly paid call only because no worker is available.
   const limitMs = DEFAULT_START_LIMIT_MS;
   try {
     const found = await raced(run(limitMs, 'look up the record', new Date(since).toISOString()), limitMs);

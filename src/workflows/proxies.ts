@@ -134,7 +134,7 @@ const OPTIONS = {
     startToCloseTimeout: WATCH_TIMEOUTS.tellMs,
     retry: { initialInterval: '1s', maximumInterval: '10s' },
   },
-  // One attempt for many videos. A video whose file this activity does not deliver fetches it in its own activity.
+  // One attempt for many videos. If it does not deliver a file, that video fetches the file in its own activity.
   [ACTIVITY.deliverVideos]: {
     scheduleToStartTimeout: WATCH_TIMEOUTS.deliverStartMs,
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,

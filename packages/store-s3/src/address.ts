@@ -18,7 +18,7 @@ const LONGEST_PREFIX = 512;
 
 /**
  * Reads `s3://bucket/prefix`.
- * @throws S3AddressError that says what is wrong with the address
+ * @throws an S3AddressError that says what is wrong with the address
  */
 export function parseS3Address(address: string): S3Address {
   const rest = /^s3:\/\/(.*)$/is.exec(address)?.[1];

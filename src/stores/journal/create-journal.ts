@@ -183,7 +183,7 @@ async function findOpen(records: RecordStore, bodyHash: string): Promise<readonl
 }
 
 const LOST =
-  'The journal has lost an earlier entry of this creation key: it was just pruned, or part of the journal is missing. Nothing is sent under this key.';
+  'The journal has lost an earlier entry for this creation key: it was just pruned, or part of the journal is missing. Nothing is sent under this key.';
 
 /** How many concurrent callers check that exactly one of them can create a record. */
 const PROBES = 4;

@@ -114,7 +114,7 @@ function isPaid(row: Row): boolean {
 }
 
 /**
- * How long a batch that is leaving waits for open downloads, in milliseconds. The next batch restarts unfinished ones.
+ * How long a batch waits for unfinished downloads before it ends, in milliseconds. The next batch restarts them.
  */
 const DOWNLOAD_GRACE_MS = 15_000;
 /**

@@ -137,7 +137,7 @@ function wordsOf({ subcommands, argumentChoices }: DescribedCommand): string {
 export function zshScript(name: string, commands: readonly DescribedCommand[]): string {
   const fn = `_${name.replaceAll('-', '_')}`;
   return `#compdef ${name}
-# zsh completion for ${name}: store it as _${name} in a directory of $fpath, or source it after compinit.
+# zsh completion for ${name}: save it as _${name} in a directory in your $fpath, or source it after compinit.
 ${fn}() {
   local at="" word previous="\${words[CURRENT - 1]}" i
   local -a described

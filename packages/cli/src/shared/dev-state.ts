@@ -129,7 +129,7 @@ async function untilFree(port: number): Promise<void> {
     if (performance.now() > until) {
       const message = `Port ${port} on 127.0.0.1, which this data directory's sandbox last used, is taken.`;
       throw new CliError('port_in_use', message, {
-        hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. If you delete it, earlier tasks can no longer be accessed.',
+        hint: 'Stop the process that is listening there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. If you delete it, earlier tasks can no longer be accessed.',
       });
     }
     await delay(200);

@@ -176,7 +176,7 @@ async function installRuntime(
   } catch (error) {
     if (bindAddress === undefined) throw error;
     throw new CliError('configuration', `Cannot listen on ${bindAddress} for metrics.`, {
-      hint: 'Pass another port to --metrics, or stop the process that listens there.',
+      hint: 'Pass another port to --metrics, or stop the process that is listening there.',
     });
   }
   return { metrics: bindAddress, logger: Runtime.instance().logger };
@@ -283,7 +283,7 @@ export async function serveHealth(address: string, health: Health): Promise<Heal
   });
   await listening(server, host, port).catch((error: NodeJS.ErrnoException) => {
     throw new CliError('configuration', `Cannot listen on ${address} (${error.code ?? 'unknown'}).`, {
-      hint: 'Pass another port to --health, or stop the process that listens there.',
+      hint: 'Pass another port to --health, or stop the process that is listening there.',
     });
   });
   // A probe must not keep a drained worker alive.

@@ -119,8 +119,7 @@ function measuredPage() {
 The last result of each benchmark, on a machine with 2 cores and 24 GiB. To repeat one, run \`npm run bench -- NAME\`.
 [Scale](scale.md) helps you size a machine.
 
-\`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method. Tests do not enforce these
-figures.
+\`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method.
 
 ${names.map((file) => sectionOf(file.replace('.js', ''))).join('\n\n')}
 `;

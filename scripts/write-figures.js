@@ -116,7 +116,7 @@ function measuredPage() {
   const names = fs.readdirSync(FIGURES).sort();
   const text = `# Measured
 
-The last result of each benchmark, on a machine with 2 cores and 24 GiB. To repeat one, run \`npm run bench -- NAME\`.
+The last result of each benchmark, on a machine with 2 cores and 24 GiB. Repeat one with \`npm run bench -- NAME\`.
 [Scale](scale.md) helps you size a machine.
 
 \`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method.

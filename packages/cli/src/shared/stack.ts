@@ -7,7 +7,7 @@ import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
 import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
 import { type RunningChild, startChild } from './child-process';
-import { sandboxEnvironment, temporalEnvironment } from './dev-state';
+import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from './dev-state';
 
 /**
  * Returns the environment of a local run. It does not point to anything outside the run, such as a service, key, store,
@@ -51,7 +51,7 @@ export async function startStack({ env, dataDir, ...options }: StackOptions) {
   try {
     const server = await startTemporalServer({ env, ...options.server });
     undo.push(() => server.stop());
-    const sandbox = await startSandboxProcess(options.sandbox);
+    const sandbox = await startSandboxProcess({ ...options.sandbox, apiKeys: [SANDBOX_KEY] });
     undo.push(() => sandbox.close());
     const connection = await Connection.connect({ ...server.connection, address: server.address });
     undo.push(() => connection.close());

@@ -147,21 +147,20 @@ export async function mergeSegments(
 ): Promise<MergedResults> {
   const known = new Set(before.segments);
   const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
-  const once = async (sha256: string, merge: () => Promise<void>): Promise<void> => {
-    if (known.has(shortHash(sha256))) return;
+  const merge = async (segment: string): Promise<void> => {
+    if (known.has(shortHash(segment))) return;
     signal?.throwIfAborted();
-    await merge();
-    known.add(shortHash(sha256));
+    for (const row of await parsed(readSegment(store, segment))) await merger.add(row);
+    known.add(shortHash(segment));
   };
-  const mergeAll = async (segments: readonly string[]): Promise<void> => {
-    for (const segment of segments)
-      await once(segment, async () => {
-        for (const row of await parsed(readSegment(store, segment))) await merger.add(row);
-      });
-  };
-  for (const index of results.indexes)
-    await once(index, async () => mergeAll((await parsed(readJson<ResultsIndex>(store, index))).segments));
-  await mergeAll(results.segments);
+  for (const index of results.indexes) {
+    if (known.has(shortHash(index))) continue;
+    signal?.throwIfAborted();
+    const { segments } = await parsed(readJson<ResultsIndex>(store, index));
+    for (const segment of segments) await merge(segment);
+    known.add(shortHash(index));
+  }
+  for (const segment of results.segments) await merge(segment);
   await merger.flush();
   return { touched: merger.touched, segments: [...known], rowGeneration: merger.rowGeneration };
 }

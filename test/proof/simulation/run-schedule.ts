@@ -24,7 +24,10 @@ export interface ScheduleReport {
 
 const KEYS = ['order-1', 'order-2'] as const;
 const LOST_ID = 'recorded ids lost';
-/** People give up then: where no create is ever answered, each answer would begin more than one life, for ever. */
+/**
+ * After this many lives, nobody decides or starts again. If no create is ever answered, each answer would begin more
+ * than one new life on average, and the schedule would never end.
+ */
 const MOST_LIVES = 40;
 /** Longer than any Retry-After of the simulated service. */
 const MUCH_LATER_MS = 26 * 3_600_000;

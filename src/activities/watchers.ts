@@ -136,8 +136,8 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   }
 }
 
-/** Maximum number of videos in one signal. */
-export const MAX_JOINS = 500;
+/** Maximum number of a closed watcher's videos in one signal. */
+const MAX_JOINS = 500;
 
 /** Joins videos to their watcher, starting it if it is not running. Idempotent. */
 export async function joinWatcher(
@@ -161,40 +161,41 @@ export async function joinWatcher(
   });
 }
 
-/**
- * Milliseconds for which a watcher's joins are collected into one signal. Each join occupies a worker slot for this
- * time.
- */
-const TOGETHER_MS = 500;
-
-interface Collected {
-  readonly joins: JoinedWatch[];
-  readonly sent: Promise<void>;
-}
+/** Milliseconds for which a watcher's joins are collected into one signal. */
+const TOGETHER_MS = 1_000;
+/** Joins that a process collects at most. Each occupies a slot of the poll queue, which ticks need too. */
+export const MOST_TOGETHER = 25;
 
 /** Collects a watcher's joins, because each signal costs a workflow task. The first poll happens later anyway. */
 export class JoinedTogether {
-  private readonly collecting = new Map<string, Collected>();
+  private readonly open = new Map<
+    string,
+    { joins: JoinedWatch[]; sent: Promise<void>; sendNow: () => void }
+  >();
+  private waiting = 0;
 
   constructor(private readonly togetherMs = TOGETHER_MS) {}
 
   /** Resolves when the server has received the join. */
   join(client: Client, watcher: WatcherFacts, join: JoinedWatch): Promise<void> {
     const key = `${client.options.namespace}\n${watcher.workflowId}`;
-    let open = this.collecting.get(key);
-    if (open === undefined || open.joins.length >= MAX_JOINS) {
+    let group = this.open.get(key);
+    if (group === undefined) {
       const joins: JoinedWatch[] = [];
-      open = { joins, sent: this.send(key, joins, () => joinWatcher(client, watcher, joins)) };
-      this.collecting.set(key, open);
+      let sendNow!: () => void;
+      const sent = new Promise<void>((resolve) => (sendNow = resolve)).then(() => {
+        this.open.delete(key);
+        this.waiting -= joins.length;
+        return joinWatcher(client, watcher, joins);
+      });
+      setTimeout(sendNow, this.togetherMs).unref();
+      group = { joins, sent, sendNow };
+      this.open.set(key, group);
     }
-    open.joins.push(join);
-    return open.sent;
-  }
-
-  private async send(key: string, joins: readonly JoinedWatch[], send: () => Promise<void>): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.togetherMs));
-    if (this.collecting.get(key)?.joins === joins) this.collecting.delete(key);
-    await send();
+    group.joins.push(join);
+    this.waiting += 1;
+    if (this.waiting >= MOST_TOGETHER) for (const { sendNow } of this.open.values()) sendNow();
+    return group.sent;
   }
 }
 

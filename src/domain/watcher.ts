@@ -110,12 +110,10 @@ export interface WatchVideoInput {
 }
 
 /**
- * Number of watchers per account and band. A video first tries one of the `FEW` and, if that watcher is full, one of
- * the `MANY`. A tick costs hardly more for hundreds of videos than for one, so it is cheapest to use few watchers as
- * long as they suffice.
+ * Number of further watchers per account and band. A video first tries watcher 0 and, if that one is full, one of the
+ * others. A tick costs hardly more for hundreds of videos than for one, so one watcher is cheapest while it suffices.
  */
-const FEW = 2;
-const MANY = 16;
+const OTHERS = 16;
 /** Maximum number of watches per watcher. The state that it passes to its next run must fit into one payload. */
 export const MAX_WATCHES = 1_000;
 
@@ -157,8 +155,7 @@ export function watchersOf(
     bandKey(polling),
     ...(slow === undefined ? [] : [`${slow.afterMs}-${slow.intervalMs}`]),
   ];
-  const hash = hashOf(taskId);
-  const watchers = [hash % FEW, FEW + (hash % MANY)].map((number) => ({
+  const watchers = [0, 1 + (hashOf(taskId) % OTHERS)].map((number) => ({
     workflowId: `watch-videos/${[...shared, String(number)].join('/')}`,
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },

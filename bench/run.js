@@ -24,6 +24,8 @@ const NAMES = [
   'growth',
   'journal',
   'polling',
+  'poll-cost',
+  'local-polls',
   'campaign-scale',
   'campaign-throughput',
   'campaign-disturbed',

@@ -30,8 +30,10 @@ const MEANING = {
     'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
   journal:
     'What the journal adds to a paid call, compared with two bare requests to the same store. The bucket and database are on this machine, so add your network latency to each request.',
+  'local-polls': 'What Temporal takes for a poll ([ADR 33](adr/0033-polls-are-not-local-activities.md)).',
   'many-hosts':
     'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share two cores.',
+  'poll-cost': 'CPU per poll while no video starts or ends, on server and worker.',
   polling:
     '[Ways to run many videos](how-many-videos.md), at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow with two empty activities.',
   replay: 'Time and memory of `temporal-media replay FOLDER` for a thousand histories of 225 polls each.',
@@ -65,9 +67,9 @@ const HIDDEN = [
 
 /** Formats the table without hidden, empty and constant columns. Rows that differ only in their name are merged. */
 function shownTable({ columns, rows: all }) {
-  // The median represents all rounds.
+  // The median represents all rounds, and another column says how much of an empty workflow each row is.
   const isMedian = all.some(([name]) => name === 'median');
-  const rows = all.filter(([name]) => !isMedian || !/^\d+$/.test(name));
+  const rows = all.filter(([name]) => !(isMedian ? /^\d+$/ : /^empty/).test(name));
   const shown = columns.flatMap((column, at) => {
     const isConstant = rows.every((row) => row[at] === rows[0][at]);
     return HIDDEN.includes(column) || (isConstant && (rows.length > 1 || rows[0][at] === '')) ? [] : [at];

@@ -18,8 +18,10 @@ const SAMPLE = 40;
 /**
  * Starts until `inFlight` videos are there or `rampMs` is over; measures for `windowMs`, once the first of them end.
  * @param startsPerSecond what is expected: it says when the first ones end
+ * @param onLook called at both ends of the window
  */
-async function measurePlain(context, { inFlight, seconds, polling, windowMs, rampMs, startsPerSecond }) {
+async function measurePlain(context, size) {
+  const { inFlight, seconds, polling, windowMs, rampMs, startsPerSecond, onLook } = size;
   return inOwnStack(
     context,
     async (stack) => {
@@ -60,8 +62,10 @@ async function measurePlain(context, { inFlight, seconds, polling, windowMs, ram
       await setTimeout(settleMs);
       await sandbox.admin.pollGaps({ begin: true });
       const first = await checkWork(stack);
+      onLook();
       await setTimeout(windowMs);
       const last = await checkWork(stack);
+      onLook();
       const gaps = await sandbox.admin.pollGaps();
       await refilling;
       const work = between(first, last);

@@ -1,13 +1,20 @@
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import { HistoryError, type LoadedRun } from './loaded-history';
 
-/** Yields every payload in a history, in event order. These are the original objects, not copies. */
-export function* payloadsIn(value: unknown): Generator<Payload> {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-  if (isPayload(value)) return void (yield value);
-  for (const [name, inner] of Object.entries(value))
-    // The server indexes search attributes, so a codec never sees them.
-    if (name !== 'searchAttributes') yield* payloadsIn(inner);
+/**
+ * Returns every payload in a history, in event order. These are the original objects, not copies. Adds them to one list,
+ * because generators inside of generators took a seventh of a replay's time.
+ */
+export function payloadsIn(value: unknown, found: Payload[] = []): readonly Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return found;
+  if (isPayload(value)) found.push(value);
+  else
+    for (const name of Object.keys(value)) {
+      const inner = (value as Readonly<Record<string, unknown>>)[name];
+      // The server indexes search attributes, so a codec never sees them.
+      if (typeof inner === 'object' && name !== 'searchAttributes') payloadsIn(inner, found);
+    }
+  return found;
 }
 
 /** Recognizes a payload by its fields. An unset field is undefined or, in a protobuf message, an empty list. */
@@ -64,7 +71,7 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
 
 /** Whether a codec encoded any payload in a history. */
 export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
-  return [...payloadsIn(history)].some((payload) => !KNOWN.has(encodingOf(payload)));
+  return payloadsIn(history).some((payload) => !KNOWN.has(encodingOf(payload)));
 }
 
 const isHidden = (encoding: string, ownConverter: boolean): boolean =>

@@ -136,8 +136,8 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   }
 }
 
-/** Maximum number of a closed watcher's videos in one signal. */
-const MAX_JOINS = 500;
+/** Maximum number of videos in one signal. */
+export const MAX_JOINS = 500;
 
 /** Joins videos to their watcher, starting it if it is not running. Idempotent. */
 export async function joinWatcher(
@@ -145,20 +145,21 @@ export async function joinWatcher(
   { workflowId, taskQueue, input }: WatcherFacts,
   joins: readonly JoinedWatch[],
 ): Promise<void> {
-  await client.workflow.signalWithStart(WORKFLOW.watchVideos, {
-    workflowId,
-    taskQueue,
-    args: [input],
-    signal: SIGNAL.watchJoin,
-    signalArgs: [joins],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    memo: STARTED_BY,
-    staticSummary: 'Polls the tasks of many videos',
-    // Takes priority over a burst of starts, which must not delay polls. Without a priority, a queue is served in
-    // order.
-    priority: { priorityKey: 1 },
-  });
+  for (let from = 0; from < joins.length; from += MAX_JOINS)
+    await client.workflow.signalWithStart(WORKFLOW.watchVideos, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      signal: SIGNAL.watchJoin,
+      signalArgs: [joins.slice(from, from + MAX_JOINS)],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      memo: STARTED_BY,
+      staticSummary: 'Polls the tasks of many videos',
+      // Takes priority over a burst of starts, which must not delay polls. Without a priority, a queue is served in
+      // order.
+      priority: { priorityKey: 1 },
+    });
 }
 
 /** Milliseconds for which a watcher's joins are collected into one signal. */
@@ -380,8 +381,7 @@ export class WatchRecovery {
       client.workflow.getHandle(workflowId, runId).query<WatcherContents>(QUERY.watchSnapshot),
     );
     const joins = watchesLeft(snapshot);
-    for (let from = 0; from < joins.length; from += MAX_JOINS)
-      await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + MAX_JOINS));
+    await joinWatcher(client, { workflowId, taskQueue, input }, joins);
     this.done.add(runId);
     this.metrics.record('watchersReplaced', 1, {});
   }

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
-import { JoinedTogether, MOST_TOGETHER } from '../../src/activities/watchers';
+import { JoinedTogether, MAX_JOINS, MOST_TOGETHER } from '../../src/activities/watchers';
 import { beginWatch } from '../../src/domain/watch-state';
-import { type WatcherFacts, watchersOf } from '../../src/domain/watcher';
+import { MAX_WATCHES, type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const video = makeVideoTask();
@@ -46,6 +46,14 @@ describe('videos that join a watcher at the same time', () => {
       [other.workflowId, ['c']],
       [watcher.workflowId, ['d']],
     ]);
+  });
+
+  it('travel in several signals when they are too many for one payload', async () => {
+    const joining = new JoinedTogether(0);
+    const ids = Array.from({ length: MAX_WATCHES + 1 }, (_one, at) => `video-${at}`);
+    await Promise.all(ids.map((id) => joining.join(client, watcher, joinOf(id))));
+    expect(signals.map(([, videos]) => videos.length)).toEqual([MAX_JOINS, MAX_JOINS, 1]);
+    expect(signals.flatMap(([, videos]) => videos)).toEqual(ids);
   });
 
   it('do not wait for others when a process collects so many that polls could lack a slot', async () => {

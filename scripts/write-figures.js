@@ -69,7 +69,7 @@ const HIDDEN = [
 function shownTable({ columns, rows: all }) {
   // The median represents all rounds, and another column says how much of an empty workflow each row is.
   const isMedian = all.some(([name]) => name === 'median');
-  const rows = all.filter(([name]) => !(isMedian ? /^\d+$/ : /^empty/).test(name));
+  const rows = all.filter(([name]) => !/^empty/.test(name) && !(isMedian && /^\d+$/.test(name)));
   const shown = columns.flatMap((column, at) => {
     const isConstant = rows.every((row) => row[at] === rows[0][at]);
     return HIDDEN.includes(column) || (isConstant && (rows.length > 1 || rows[0][at] === '')) ? [] : [at];

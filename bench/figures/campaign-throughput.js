@@ -1,7 +1,7 @@
 'use strict';
 // How many videos per second a campaign creates, polls and downloads with many in flight, until it falls behind.
 const { measureFlow } = require('../framework/campaign-flow.js');
-const { BARE_NOTE, flowTable } = require('../framework/flow-table.js');
+const { BARE_NOTE, bareGoals, flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { round } = require('../framework/statistics.js');
 
@@ -32,9 +32,7 @@ async function run(context) {
     table: flowTable(measured),
     goals: [
       goal(`videos per second with ${inFlight.toLocaleString('en')} in flight`, round(most), '>=', 200, '/s'),
-      ...measured.map(({ design, msPerVideo, bare }) =>
-        goal(`${design}: times bare`, round(msPerVideo / bare.msPerVideo, 2), '<=', 2, ''),
-      ),
+      ...measured.flatMap((one) => bareGoals(`${one.design}: times bare`, one)),
     ],
     notes: [
       best === undefined

@@ -14,7 +14,7 @@ async function run(context) {
   const { quick } = context;
   const measured = [];
   // In turns, so that a disturbance of the machine hits both.
-  for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1)
+  for (let turn = 0; turn < (quick ? 1 : ROUNDS); turn += 1)
     for (const [name, type] of Object.entries(TYPES))
       measured.push({
         name,

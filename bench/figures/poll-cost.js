@@ -6,6 +6,7 @@ const { watchersOf, MAX_WATCHES } = require('../../lib/domain/watcher.js');
 const { inOwnStack, startFlow } = require('../framework/campaign-flow.js');
 const { flowRows, MODEL, promptOf } = require('../framework/campaign-rows.js');
 const { between, checkWork } = require('../framework/flow-look.js');
+const { inSeconds } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { API_KEY } = require('../framework/media-stack.js');
 const { round } = require('../framework/statistics.js');
@@ -19,8 +20,6 @@ const RUN_SECONDS = 86_400;
 /** After the first polls, which are more expensive than later ones. */
 const SETTLE_MS = 15_000;
 const CREATORS = 20;
-/** Videos per signal, as a worker joins those of a closed watcher. */
-const JOINS = 500;
 
 async function run(context) {
   const { quick, minutes, say } = context;
@@ -54,7 +53,7 @@ function chosen() {
 
 async function measure(context, { begin, tasks, windowMs }) {
   return inOwnStack(context, async (stack) => {
-    const pollers = await begin(stack, tasks);
+    await begin(stack, tasks);
     await setTimeout(SETTLE_MS);
     await stack.sandbox.admin.pollGaps({ begin: true });
     const first = await checkWork(stack);
@@ -62,11 +61,11 @@ async function measure(context, { begin, tasks, windowMs }) {
     const work = between(first, await checkWork(stack));
     const gaps = await stack.sandbox.admin.pollGaps();
     const msPerPoll = work.serverMsPerPoll + work.workerMsPerPoll;
-    return { server: stack.serverVersion, pollers, gaps, ...work, msPerPoll };
+    return { server: stack.serverVersion, gaps, ...work, msPerPoll };
   });
 }
 
-/** Lets watchers poll tasks that have no workflows. @returns how many watchers there are */
+/** Lets watchers poll tasks that have no workflows. */
 async function watchTasks({ client, media, sandbox, taskQueue }, tasks) {
   const { waiter, state, pollQueue } = await firstWatch(client, media);
   const ids = await createTasks(sandbox, tasks - 1);
@@ -80,10 +79,7 @@ async function watchTasks({ client, media, sandbox, taskQueue }, tasks) {
     joins.push({ waiter: { ...waiter, workflowId: `nobody-${at}` }, state: { ...state, video } });
     groups.set(watcher.workflowId, { watcher, joins });
   }
-  for (const { watcher, joins } of groups.values())
-    for (let from = 0; from < joins.length; from += JOINS)
-      await joinWatcher(client, watcher, joins.slice(from, from + JOINS));
-  return groups.size;
+  for (const { watcher, joins } of groups.values()) await joinWatcher(client, watcher, joins);
 }
 
 /** Starts one real video, and returns its watch as the pattern for the others. */
@@ -128,20 +124,14 @@ async function createTasks({ url }, count) {
   return ids;
 }
 
-/** Runs a campaign whose rows never end. @returns how many batches there are */
+/** Runs a campaign whose rows never end. */
 async function runRows(stack, tasks) {
   const forever = { inFlight: tasks, rate: 1, count: tasks, leadSeconds: RUN_SECONDS, startsPerSecond: 1 };
   await startFlow(stack, { id: 'bench-polls', rows: flowRows(forever), inFlight: tasks });
   const created = async () =>
     (await stack.sandbox.admin.counters({ prompts: false })).operations.create.accepted;
   while ((await created()) < tasks) await setTimeout(500);
-  let batches = 0;
-  const query = 'WorkflowType = "campaignBatch" AND ExecutionStatus = "Running"';
-  for await (const _batch of stack.client.workflow.list({ query })) batches += 1;
-  return batches;
 }
-
-const inSeconds = (ms) => (ms === null ? '–' : (ms / 1000).toFixed(2));
 
 function table(measured) {
   const sizes = [...new Set(measured.map(({ tasks }) => tasks))];
@@ -160,4 +150,4 @@ function table(measured) {
   };
 }
 
-module.exports = { table, title, run };
+module.exports = { title, run };

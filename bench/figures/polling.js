@@ -2,6 +2,7 @@
 // Single videos with own polling, single videos with shared polling, and a campaign.
 const { measureFlow } = require('../framework/campaign-flow.js');
 const { startEmptyFlow } = require('../framework/empty-flow.js');
+const { inSeconds, or } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { measurePlain } = require('../framework/plain-flow.js');
 const { round } = require('../framework/statistics.js');
@@ -85,9 +86,6 @@ function chosen() {
   if (wanted === undefined) return SIZES;
   return wanted.map(([inFlight, seconds = 300]) => ({ inFlight, seconds }));
 }
-
-const or = (value, digits = 1) => (value === null || value === undefined ? '–' : round(value, digits));
-const inSeconds = (ms) => (ms === null || ms === undefined ? '–' : (ms / 1000).toFixed(2));
 
 function table(measured) {
   return {

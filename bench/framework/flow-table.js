@@ -1,10 +1,11 @@
 'use strict';
 // The table of flows that are compared.
+const { goal } = require('./goal.js');
 const { round } = require('./statistics.js');
 
 const MIB = 2 ** 20;
-const or = (value, digits) => (value === null || value === undefined ? '–' : round(value, digits));
-const seconds = (ms) => (ms === null ? '–' : (ms / 1000).toFixed(2));
+const or = (value, digits = 1) => (value === null || value === undefined ? '–' : round(value, digits));
+const inSeconds = (ms) => (ms === null || ms === undefined ? '–' : (ms / 1000).toFixed(2));
 
 const BARE_NOTE =
   'Bare requests are the minimum: the same rate of creates, polls and downloads with undici alone and two durable records per create, without Temporal or checks.';
@@ -30,7 +31,7 @@ function flowTable(measured) {
       one.design,
       `${one.inFlight} (${one.reached})`,
       `${round(one.pollsPerSecond)} of ${round(one.reached / 4)}`,
-      `${seconds(one.gaps.p50)} / ${seconds(one.gaps.p95)} / ${seconds(one.gaps.max)}`,
+      `${inSeconds(one.gaps.p50)} / ${inSeconds(one.gaps.p95)} / ${inSeconds(one.gaps.max)}`,
       `${round(one.createsPerSecond)} / ${round(one.downloadsPerSecond)}`,
       `${round(one.serverCores, 2)} + ${round(one.workerCores, 2)} + ${round(one.sandboxCores, 2)}`,
       `${or(one.serverMsPerPoll, 2)} + ${or(one.workerMsPerPoll, 2)}`,
@@ -44,4 +45,9 @@ function flowTable(measured) {
   };
 }
 
-module.exports = { BARE_NOTE, flowTable };
+/** The goal for how much more than its bare requests a flow may cost; none if no video ended. */
+function bareGoals(name, { msPerVideo, bare }) {
+  return bare === undefined ? [] : [goal(name, round(msPerVideo / bare.msPerVideo, 2), '<=', 2, '')];
+}
+
+module.exports = { BARE_NOTE, bareGoals, flowTable, inSeconds, or };

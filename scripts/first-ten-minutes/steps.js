@@ -42,7 +42,7 @@ const STEPS = [
   {
     say: 'Create a video that takes longer: the sandbox reads `[run:25s]`. The progress bar shows only what the service reports.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse at dusk [run:25s]" --id lighthouse --out out',
-    until: /in_progress \d+ %/,
+    until: /in_progress \d+%/,
   },
   {
     say: 'Ctrl-C detaches. Nothing is canceled.',

@@ -101,7 +101,7 @@ describe('the life of a campaign', () => {
     await bought(before + 1);
     const { code, reply, run } = await runs.run('cancel', id);
     expect([code, reply.ok]).toEqual([0, true]);
-    expect(run.stderr).toMatch(/which are paid for, are collected/);
+    expect(run.stderr).toMatch(/are already paid for, and their results will be collected/);
     const ended = await runs.run('watch', id);
     expect([ended.code, ended.type]).toEqual([5, 'campaign_cancelled']);
     expect(ended.result.counts).toEqual({ completed: 1, cancelled: 2 });

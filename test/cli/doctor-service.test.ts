@@ -44,7 +44,7 @@ describe('temporal-media doctor and the service', () => {
 
   test('[C5.4a] a wrong key: exit code 77, and no key is shown', async () => {
     const run = await runDoctor({ ...bench.workerEnv, MEDIA_API_KEY: 'wrong-key-open-sesame' });
-    expectFailure(run, 'service', 'service_credentials', 77, /correct MEDIA_API_KEY/);
+    expectFailure(run, 'service', 'service_credentials', 77, /fix MEDIA_API_KEY/);
     expect(run.error?.message).toContain('HTTP 401');
     expect(run.text).not.toContain('wrong-key-open-sesame');
   });
@@ -121,7 +121,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a key without access',
       () => base(answering((_request, response) => response.writeHead(403).end('{}'))),
-      ...(['service', 'service_credentials', 77, 'HTTP 403', /correct MEDIA_API_KEY/] as const),
+      ...(['service', 'service_credentials', 77, 'HTTP 403', /fix MEDIA_API_KEY/] as const),
     ],
     [
       'an account without balance',

@@ -41,7 +41,7 @@ describe('a journal that is lost', () => {
     expect(away.reply.data).toMatchObject({
       outcome: { outcome: 'unconfirmed' },
       notes: expect.arrayContaining([
-        expect.stringMatching(/is unknown, because no worker could be queried/),
+        expect.stringMatching(/^It is unknown whether a person has decided about it, because no worker/),
       ]) as unknown,
       safe: expect.stringMatching(/^Check the service's task records/) as string,
     });

@@ -15,6 +15,7 @@ const ROOT = path.resolve(__dirname, '..');
 /** In the order in which they are run; each is a file of bench/figures. */
 const NAMES = [
   'image-overhead',
+  'images',
   'detection-lag',
   'download',
   'upload',

@@ -28,6 +28,8 @@ const MEANING = {
     'How fast the database and histories grow, extrapolated from one minute. Fewer polls than the target mean a saturated machine.',
   'image-overhead':
     'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
+  images:
+    'An image call as an activity without a workflow, compared with the workflow `generateImage` ([ADR 34](adr/0034-images-run-without-a-workflow.md)).',
   journal:
     'What the journal adds to a paid call, compared with two bare requests to the same store. The bucket and database are on this machine, so add your network latency to each request.',
   'local-polls': 'What Temporal takes for a poll ([ADR 33](adr/0033-polls-are-not-local-activities.md)).',
@@ -69,7 +71,8 @@ const HIDDEN = [
 function shownTable({ columns, rows: all }) {
   // The median represents all rounds, and another column says how much of an empty workflow each row is.
   const isMedian = all.some(([name]) => name === 'median');
-  const rows = all.filter(([name]) => !/^empty/.test(name) && !(isMedian && /^\d+$/.test(name)));
+  // A row that begins with an ellipsis is a part of the row above it.
+  const rows = all.filter(([name]) => !/^(?:empty|…)/.test(name) && !(isMedian && /^\d+$/.test(name)));
   const shown = columns.flatMap((column, at) => {
     const isConstant = rows.every((row) => row[at] === rows[0][at]);
     return HIDDEN.includes(column) || (isConstant && (rows.length > 1 || rows[0][at] === '')) ? [] : [at];

@@ -7,7 +7,7 @@
 import { type Client } from '@temporalio/client';
 import { fetchArtifactStore, findTask, fetchJournalPage, type ReviewInput } from './client/ask-worker';
 import { CampaignClient } from './client/campaigns';
-import { refuseInvalid } from './client/errors';
+import { refuseInvalid, ResumeError } from './client/errors';
 import {
   type ArtifactStoreOptions,
   CLIENT_KEYS,
@@ -19,7 +19,7 @@ import {
 } from './client/options';
 import { type DecisionInput, deliverDecision } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
-import { startPaid } from './client/start-paid';
+import { ImageClient, startPaid } from './client/start-paid';
 import {
   attach,
   describeWorkflow,
@@ -30,17 +30,11 @@ import {
 } from './client/workflow-handle';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { DEFAULT_TASK_QUEUE, isOpen } from './domain/names';
-import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
+import { type VideoOutcome } from './domain/outcome';
 import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/unconfirmed-decision';
 import { type VideoState } from './domain/video-state';
 import { type VideoTask } from './domain/video-task';
-import {
-  WAIT_SHAPE,
-  type EditImageWorkflowInput,
-  type GenerateImageWorkflowInput,
-  type GenerateVideoInput,
-  type WaitOptions,
-} from './domain/workflow-inputs';
+import { WAIT_SHAPE, type GenerateVideoInput, type WaitOptions } from './domain/workflow-inputs';
 
 export { awaitVideoWorkflowId } from './client/resume-video';
 export {
@@ -68,10 +62,12 @@ export {
 } from './client/errors';
 export { type ReviewInput } from './client/ask-worker';
 export { type DecisionInput } from './client/resolve-unconfirmed';
-export { requestFingerprint } from './client/start-paid';
+export { ImageClient, type ImageStart, requestFingerprint } from './client/start-paid';
 export {
   type ArtifactStoreOptions,
   type FindTaskOptions,
+  type ImageStartOptions,
+  type RunAs,
   type StartOptions,
   type TemporalMediaClientOptions,
   type WatchOptions,
@@ -82,6 +78,8 @@ export { type Started } from './client/workflow-handle';
 export class TemporalMediaClient {
   /** Starts, watches and controls campaigns. */
   readonly campaigns: CampaignClient;
+  /** Generates and edits images. */
+  readonly images: ImageClient;
   private readonly taskQueue: string;
   private readonly starter: Starter;
 
@@ -94,6 +92,7 @@ export class TemporalMediaClient {
     const { taskQueue = DEFAULT_TASK_QUEUE, searchAttributes: searchable = false } = options;
     this.taskQueue = taskQueue;
     this.starter = { client, taskQueue, searchable };
+    this.images = new ImageClient(this.starter);
     this.campaigns = new CampaignClient(client, taskQueue, { searchAttributes: searchable });
   }
 
@@ -106,27 +105,6 @@ export class TemporalMediaClient {
     options: StartOptions = {},
   ): Promise<Started<VideoOutcome>> {
     return startPaid(this.starter, { operation: 'create_video', request: input.request }, input, options);
-  }
-
-  /**
-   * Starts `generateImage`, or attaches to the workflow with this ID. @throws CreationKeyConflictError,
-   * InvalidInputError
-   */
-  async startImage(
-    input: Omit<GenerateImageWorkflowInput, 'creationKey'>,
-    options: StartOptions = {},
-  ): Promise<Started<ImageOutcome>> {
-    return startPaid(this.starter, { operation: 'generate_image', request: input.request }, input, options);
-  }
-
-  /**
-   * Starts `editImage`, or attaches to the workflow with this ID. @throws CreationKeyConflictError, InvalidInputError
-   */
-  async startEdit(
-    input: Omit<EditImageWorkflowInput, 'creationKey'>,
-    options: StartOptions = {},
-  ): Promise<Started<ImageOutcome>> {
-    return startPaid(this.starter, { operation: 'edit_image', request: input.request }, input, options);
   }
 
   /**
@@ -176,6 +154,8 @@ export class TemporalMediaClient {
     refuseInvalid(wait, WAIT_SHAPE);
     const description = await describeWorkflow(this.client.workflow, workflowOrTaskId);
     if (description !== undefined) return resumeWorkflow(this.starter, description, wait);
+    if ((await this.images.getHandle(workflowOrTaskId)) !== undefined)
+      throw new ResumeError(`"${workflowOrTaskId}" is an image call. Wait for it with \`images.getHandle\`.`);
     const found = await this.findTask(workflowOrTaskId);
     return resumeFound(this.starter, found, wait);
   }

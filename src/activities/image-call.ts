@@ -1,4 +1,5 @@
 import { givenAt } from '../domain/clocks';
+import { afterImage, beginCreate } from '../domain/create-once';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { type IntentEntry } from '../domain/log-entries';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
@@ -13,7 +14,7 @@ import {
   type WaitingImage,
 } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
-import { shapeIssue } from '../domain/shape';
+import { milliseconds, shapeIssue } from '../domain/shape';
 import { IMAGE_TIMEOUTS, requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
 import { type MediaClient } from '../service/media-client';
@@ -110,6 +111,9 @@ export async function callForImages(
       ? afterOtherSender(result.send as IntentEntry | null, result.answer.sendAttempt, who)
       : (result.answer as Answer);
   if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
+  const startLimitMs = who.workflowId === null ? milliseconds(input.startLimit) : undefined;
+  if (startLimitMs !== undefined && isWaiting(answer))
+    return outcomeOrWait(answer, creationKey, who, startLimitMs);
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
 
@@ -125,6 +129,28 @@ function isWaiting(answer: Answer): answer is WaitingImage {
     answer.cause === BATCH_CLOSED ||
     (!answer.sendAttemptUsed && !answer.permanent && answer.cause !== NOT_RECORDED)
   );
+}
+
+/** Waits without a workflow, by the retries of the activity. */
+function outcomeOrWait(
+  answer: WaitingImage,
+  creationKey: string,
+  who: Caller,
+  startLimitMs: number,
+): ImageOutcome {
+  const now = who.now();
+  const waits = who.attempt - 1;
+  // An earlier attempt may have found a purchase of another execution, and cannot pass this on.
+  const state = {
+    ...beginCreate(creationKey, Date.parse(who.scheduledAt)),
+    waits,
+    ...(waits > 0 && { elsewhere: true as const }),
+  };
+  const step = afterImage(state, answer, { now, random: Math.random(), startLimitMs });
+  if ('outcome' in step) return step;
+  const word = answer.outcome === 'not_sent' ? answer.cause : answer.reason;
+  const delayMs = Math.max(0, step.until - now);
+  throw retryLater({ class: word, message: answer.message, delayMs, mayBeOwed: answer.mayBeOwed });
 }
 
 function specOf(
@@ -181,11 +207,14 @@ function specOf(
  * returns what is known.
  */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
-  const left = send === null ? 1000 : timeLeft(send, who.serverTime());
+  const now = who.serverTime();
+  const left = send === null ? 1000 : timeLeft(send, now);
   if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
+  const until =
+    send === null ? '' : `, until ${new Date(now + Math.max(left, 0)).toISOString()} at the latest`;
   throw retryLater({
     class: 'waiting_for_sender',
-    message: 'A sender for this call may still be running. Waiting for its outcome.',
+    message: `A sender for this call may still be running. Waiting for its outcome${until}.`,
     // The first retries are quick, in case the sender is still running. Later retries wait until the sender's time has
     // expired, in case it has died.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,

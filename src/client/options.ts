@@ -8,8 +8,9 @@ import {
   type SearchAttributePair,
   TypedSearchAttributes,
 } from '@temporalio/common';
+import { given } from '../domain/json';
 import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs, STARTED_BY } from '../domain/names';
-import { type ShapeOf } from '../domain/shape';
+import { duration, type DurationInput, milliseconds, oneOf, optional, type ShapeOf } from '../domain/shape';
 import { InvalidInputError } from './errors';
 
 /** The settings that all of a client's starts share. */
@@ -23,7 +24,7 @@ export interface Starter {
 /** Returns the Temporal options for one start: the user's options plus this package's memo and search attributes. */
 export function temporalOptions(
   { searchable }: Starter,
-  { id: _id, memo, typedSearchAttributes = [], ...options }: StartOptions,
+  { id: _id, memo, typedSearchAttributes = [], startDelay, ...options }: StartOptions,
   {
     facts,
     memo: own = {},
@@ -37,6 +38,7 @@ export function temporalOptions(
   const attributes = [...users, ...ours];
   return {
     ...options,
+    ...given({ startDelay: milliseconds(startDelay) }),
     memo: { ...memo, ...own, ...STARTED_BY },
     ...(attributes.length > 0 && { typedSearchAttributes: attributes }),
   };
@@ -89,6 +91,20 @@ export interface StartOptions extends Pick<
    * the first result, and never buys twice. @default a generated ID
    */
   readonly id?: string;
+  /** How long the server waits before the call starts. Until then, a cancellation costs nothing. @default 0 */
+  readonly startDelay?: DurationInput;
+}
+
+/** What runs a call: a workflow, or an activity without one, which costs one Temporal action and has no history. */
+export type RunAs = 'workflow' | 'activity';
+
+/** Options of `TemporalMediaClient.images`. */
+export interface ImageStartOptions extends StartOptions {
+  /**
+   * What runs the call. An activity accepts neither a memo nor the options of workflows.
+   * @default 'activity' if the server runs activities without a workflow and no such option is given, else 'workflow'
+   */
+  readonly as?: RunAs;
 }
 
 /** Options of `TemporalMediaClient.watch`. */
@@ -126,7 +142,19 @@ export const START_KEYS = {
   workflowTaskTimeout: true,
   staticSummary: true,
   staticDetails: true,
+  startDelay: optional(duration),
 } satisfies ShapeOf<StartOptions>;
+export const IMAGE_START_KEYS = {
+  ...START_KEYS,
+  as: optional(oneOf('workflow', 'activity')),
+} satisfies ShapeOf<ImageStartOptions>;
+/** Options that an activity without a workflow does not have. */
+export const WORKFLOW_ONLY = [
+  'memo',
+  'workflowExecutionTimeout',
+  'workflowTaskTimeout',
+  'staticDetails',
+] as const satisfies readonly (keyof StartOptions)[];
 export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies ShapeOf<WatchOptions>;
 export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies ShapeOf<ArtifactStoreOptions>;
 export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies ShapeOf<FindTaskOptions>;

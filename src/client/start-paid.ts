@@ -1,20 +1,50 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  ActivityExecutionAlreadyStartedError,
+  ActivityNotFoundError,
   type Client,
   WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
+import { isImageActivity, startAgain, wasRefused } from '../domain/case';
+import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { fingerprintText } from '../domain/fingerprint';
-import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, isOpen, WORKFLOW } from '../domain/names';
+import { given } from '../domain/json';
+import {
+  ACTIVITY,
+  activityQueues,
+  DEFAULT_CREDENTIAL,
+  FINGERPRINT_MEMO,
+  isOpen,
+  type SearchFacts,
+  WORKFLOW,
+} from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type PaidOperation, type PaidRequest } from '../domain/request';
-import { type Shape } from '../domain/shape';
-import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
+import { isObject, milliseconds, type Shape } from '../domain/shape';
+import { imageActivityOptions } from '../domain/timeouts';
+import {
+  type EditImageWorkflowInput,
+  GENERATE_VIDEO_SHAPE,
+  type GenerateImageWorkflowInput,
+  IMAGE_WORKFLOW_SHAPE,
+  type PaidWorkflowOptions,
+} from '../domain/workflow-inputs';
 import { fetchJournalPage } from './ask-worker';
 import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
-import { refuseUnregistered, START_KEYS, type Starter, type StartOptions, temporalOptions } from './options';
-import { attach, describeWorkflow, started, type Started } from './workflow-handle';
+import {
+  IMAGE_START_KEYS,
+  type ImageStartOptions,
+  refuseUnregistered,
+  type RunAs,
+  START_KEYS,
+  type Starter,
+  type StartOptions,
+  temporalOptions,
+  WORKFLOW_ONLY,
+} from './options';
+import { attach, describeWorkflow, started, type Started, startedActivity } from './workflow-handle';
+import { describeStandalone, runsStandalone } from './workflow-service';
 
 /** Workflow type, ID prefix and input fields of each paid call. */
 const STARTS: {
@@ -30,22 +60,44 @@ const STARTS: {
   edit_image: { type: WORKFLOW.editImage, prefix: 'edit', shape: IMAGE_WORKFLOW_SHAPE },
 };
 
-/** Returns a start's workflow type and ID. The ID is also the creation key. @throws InvalidInputError */
-function paidStart(
-  operation: PaidOperation,
-  input: object,
-  options: StartOptions,
-): { readonly type: string; readonly id: string } {
-  const { type, prefix, shape } = STARTS[operation];
-  refuseInvalid(options, START_KEYS);
+/** Input of a start: a workflow's input without the creation key, which is the option `id`. */
+type PaidStart = Omit<PaidWorkflowOptions, 'creationKey'> & { readonly request: unknown };
+
+/** Input of `TemporalMediaClient.images`: an edit if its request has `images`. */
+export type ImageStart = Omit<GenerateImageWorkflowInput | EditImageWorkflowInput, 'creationKey'>;
+
+/** Checks the input of a start and returns the ID, which is also the creation key. @throws InvalidInputError */
+function paidId(operation: PaidOperation, input: object, id: string | undefined): string {
+  const { prefix, shape } = STARTS[operation];
   refuseInvalid(input, shape);
-  // The workflow ID would silently replace this key, so every start with a generated ID would buy again.
+  // The ID would silently replace this key, so every start with a generated ID would buy again.
   if ('creationKey' in input)
     throw new InvalidInputError(
       'creationKey',
       'Pass the creation key as the option id, not in the input: {id}.',
     );
-  return { type, id: options.id ?? `${prefix}-${randomUUID()}` };
+  return id ?? `${prefix}-${randomUUID()}`;
+}
+
+/** What may run a paid call under an ID, as {@link startOnce} needs it. */
+interface Runner<Outcome> {
+  readonly id: string;
+  /** @throws WorkflowExecutionAlreadyStartedError, ActivityExecutionAlreadyStartedError */
+  start(
+    idReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+    idConflictPolicy: 'FAIL' | 'USE_EXISTING',
+  ): Promise<Started<Outcome>>;
+  /** Returns the newest execution with this ID; undefined if the server has none. */
+  find(): Promise<Execution | undefined>;
+  attach(runId?: string): Started<Outcome>;
+}
+
+interface Execution {
+  readonly runId: string;
+  /** Temporal's status. */
+  readonly status: string;
+  /** Undefined if it cannot be read here. */
+  readonly fingerprint: unknown;
 }
 
 /**
@@ -55,75 +107,239 @@ function paidStart(
 export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   starter: Starter,
   paid: PaidRequest,
-  input: { readonly account?: string; readonly again?: boolean },
+  input: PaidStart,
   options: StartOptions,
 ): Promise<Started<Outcome>> {
+  refuseInvalid(options, START_KEYS);
+  const id = paidId(paid.operation, input, options.id);
+  return startOnce(starter, workflowRunner<Outcome>(starter, paid, input, { ...options, id }), paid, input);
+}
+
+/** Image calls, which an activity without a workflow runs if the server can (architecture: Images). */
+export class ImageClient {
+  private runsStandalone: Promise<boolean> | undefined;
+
+  constructor(private readonly starter: Starter) {}
+
+  /**
+   * Generates images, or edits them if the request has `images`. The same ID with the same request attaches to the
+   * running call or returns the first result, whatever ran it first, and never buys twice.
+   * @throws CreationKeyConflictError, InvalidInputError
+   */
+  async start(input: ImageStart, options: ImageStartOptions = {}): Promise<Started<ImageOutcome>> {
+    refuseInvalid(options, IMAGE_START_KEYS);
+    const { as, ...others } = options;
+    const paid = {
+      operation: isObject(input?.request) && 'images' in input.request ? 'edit_image' : 'generate_image',
+      request: input?.request,
+    } as PaidRequest;
+    const given = { ...others, id: paidId(paid.operation, input, options.id) };
+    const runAs = await this.runnerOf(as, others);
+    const runner = runAs === 'activity' ? activityRunner : workflowRunner<ImageOutcome>;
+    return startOnce(this.starter, runner(this.starter, paid, input, given), paid, input);
+  }
+
+  /** Starts a call like {@link start} and waits for its outcome. */
+  async execute(input: ImageStart, options: ImageStartOptions = {}): Promise<ImageOutcome> {
+    return (await this.start(input, options)).result();
+  }
+
+  /**
+   * Returns a handle to the newest image call with this ID, whatever runs it. Undefined if the server has none. Starts
+   * nothing.
+   */
+  async getHandle(id: string): Promise<Started<ImageOutcome> | undefined> {
+    const { client } = this.starter;
+    const [workflow, activity] = await Promise.all([
+      describeWorkflow(client.workflow, id),
+      describeStandalone(client, client.options.namespace, { activityId: id, runId: '' }),
+    ]);
+    const info = activity?.info;
+    const begun = Number(info?.scheduleTime?.seconds ?? 0) * 1_000;
+    if (
+      info != null &&
+      isImageActivity(info.activityType?.name) &&
+      begun + 1_000 > (workflow?.startTime.getTime() ?? 0)
+    )
+      return startedActivity(client.activity.getHandle(id, info.runId ?? ''), false);
+    const isImage = workflow?.type === WORKFLOW.generateImage || workflow?.type === WORKFLOW.editImage;
+    return workflow !== undefined && isImage ? attach(client, id, workflow.runId) : undefined;
+  }
+
+  private async runnerOf(as: RunAs | undefined, options: StartOptions): Promise<RunAs> {
+    const only = WORKFLOW_ONLY.find((name) => options[name] !== undefined);
+    if (as === 'activity' && only !== undefined)
+      throw new InvalidInputError(
+        only,
+        `An activity without a workflow has no ${only}. Omit it, or pass as: 'workflow'.`,
+      );
+    if (as !== undefined || only !== undefined) return as ?? 'workflow';
+    const { client } = this.starter;
+    // A caller that may not describe its namespace gets the workflow, which every server has.
+    this.runsStandalone ??= runsStandalone(client, client.options.namespace).catch(otherwise(false));
+    return (await this.runsStandalone) ? 'activity' : 'workflow';
+  }
+}
+
+function workflowRunner<Outcome>(
+  starter: Starter,
+  paid: PaidRequest,
+  input: PaidStart,
+  options: StartOptions & { readonly id: string },
+): Runner<Outcome> {
   const { client, taskQueue } = starter;
-  const { type, id: workflowId } = paidStart(paid.operation, input, options);
-  const fingerprint = requestFingerprint(paid, input.account);
-  const facts = { model: paid.request?.model, account: input.account ?? DEFAULT_CREDENTIAL };
-  const given = temporalOptions(starter, options, { facts, memo: { [FINGERPRINT_MEMO]: fingerprint } });
-  const start = (
-    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
-  ) =>
-    client.workflow
-      .start(type, {
+  const { id } = options;
+  const { type } = STARTS[paid.operation];
+  const memo = { [FINGERPRINT_MEMO]: requestFingerprint(paid, input.account) };
+  const given = temporalOptions(starter, options, { facts: factsOf(paid, input), memo });
+  return {
+    id,
+    start: async (workflowIdReusePolicy, workflowIdConflictPolicy) => {
+      const handle = await client.workflow.start(type, {
         staticSummary: callSummary(paid.request),
         ...given,
         taskQueue,
-        workflowId,
+        workflowId: id,
         workflowIdConflictPolicy,
         workflowIdReusePolicy,
-        args: [{ ...input, creationKey: workflowId }],
-      })
-      .catch(refuseUnregistered);
+        args: [{ ...input, creationKey: id }],
+      });
+      return started(handle, handle.firstExecutionRunId, true);
+    },
+    find: async () => {
+      const found = await describeWorkflow(client.workflow, id);
+      if (found === undefined) return undefined;
+      return { runId: found.runId, status: found.status.name, fingerprint: found.memo?.[FINGERPRINT_MEMO] };
+    },
+    attach: (runId) => attach(client, id, runId),
+  };
+}
+
+function activityRunner(
+  starter: Starter,
+  paid: PaidRequest,
+  { queues, ...input }: PaidStart,
+  options: StartOptions & { readonly id: string },
+): Runner<ImageOutcome> {
+  const { client, taskQueue } = starter;
+  const { id, staticSummary, priority, startDelay } = options;
+  const { typedSearchAttributes } = temporalOptions(starter, options, { facts: factsOf(paid, input) });
+  const { startLimit = DEFAULT_START_LIMIT_MS } = input;
+  // 0 would mean "no limit" to the server.
+  const limits = imageActivityOptions(Math.max(1_000, milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS));
+  const attach = (runId?: string) =>
+    startedActivity<ImageOutcome>(client.activity.getHandle(id, runId), false);
+  return {
+    id,
+    start: async (idReusePolicy, idConflictPolicy) => {
+      const handle = await client.activity.start(
+        paid.operation === 'edit_image' ? ACTIVITY.editImage : ACTIVITY.generateImage,
+        {
+          ...limits,
+          // Waits are attempts, and the start limit bounds them.
+          retry: { ...limits.retry, maximumAttempts: Infinity },
+          ...given({ priority, startDelay: milliseconds(startDelay), typedSearchAttributes }),
+          ...given({ summary: staticSummary ?? callSummary(paid.request) }),
+          id,
+          taskQueue: queues?.image ?? activityQueues(taskQueue).image,
+          idReusePolicy,
+          idConflictPolicy,
+          args: [{ ...input, startLimit, creationKey: id }],
+        },
+      );
+      return startedActivity(handle, true);
+    },
+    find: async () => {
+      try {
+        const found = await client.activity.getHandle(id).describe({ includeInput: true });
+        const [sent] = (await found.getInput<unknown[]>().catch(otherwise(undefined))) ?? [];
+        const { activityRunId: runId, status } = found;
+        return { runId, status, fingerprint: fingerprintOf(found.activityType, sent) };
+      } catch (error) {
+        if (error instanceof ActivityNotFoundError) return undefined;
+        throw error;
+      }
+    },
+    attach,
+  };
+}
+
+/** An activity without a workflow has no memo, so its fingerprint is computed from its input. */
+function fingerprintOf(type: string, sent: unknown): string | undefined {
+  if (!isObject(sent) || !isImageActivity(type)) return undefined;
+  const { request, account } = sent as { readonly request?: unknown; readonly account?: string };
+  const operation = type === ACTIVITY.editImage ? 'edit_image' : 'generate_image';
+  return requestFingerprint({ operation, request } as PaidRequest, account);
+}
+
+function factsOf(paid: PaidRequest, { account }: { readonly account?: string }): SearchFacts {
+  return { model: paid.request?.model, account: account ?? DEFAULT_CREDENTIAL };
+}
+
+/**
+ * Starts a call, or attaches to the one with this ID. A closed call starts again only if it bought nothing or if the
+ * journal decides.
+ */
+async function startOnce<Outcome extends VideoOutcome | ImageOutcome>(
+  { client, taskQueue }: Starter,
+  runner: Runner<Outcome>,
+  paid: PaidRequest,
+  input: { readonly account?: string; readonly again?: boolean },
+): Promise<Started<Outcome>> {
+  const fingerprint = requestFingerprint(paid, input.account);
+  const start: Runner<Outcome>['start'] = (...policies) =>
+    runner.start(...policies).catch(refuseUnregistered);
   // Try a plain start first, because nearly every ID is new.
   try {
-    const handle = await start('REJECT_DUPLICATE', 'FAIL');
-    return started(handle, handle.firstExecutionRunId, true);
+    return await start('REJECT_DUPLICATE', 'FAIL');
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (!isAlreadyStarted(error)) throw error;
   }
-  const before = await describeWorkflow(client.workflow, workflowId);
-  const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
-  if (!known && !(await leftRefused(client, before))) throw new CreationKeyConflictError(workflowId);
+  const before = await runner.find();
+  const known = before === undefined || before.fingerprint === fingerprint;
+  if (!known && !(await leftRefused(runner, before))) throw new CreationKeyConflictError(runner.id);
   try {
     const again =
       !known ||
       (before !== undefined &&
-        (await mayStartAgain<Outcome>(client, taskQueue, before, input.again === true)));
-    const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE', 'USE_EXISTING');
-    const after = await handle.describe();
-    if (after.memo?.[FINGERPRINT_MEMO] !== fingerprint) throw new CreationKeyConflictError(workflowId);
-    return started(handle, after.runId, after.runId !== before?.runId);
+        (await mayStartAgain(client, taskQueue, { runner, before, again: input.again === true })));
+    const begun = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE', 'USE_EXISTING');
+    const after = await runner.find();
+    if (after?.fingerprint !== fingerprint) throw new CreationKeyConflictError(runner.id);
+    return { ...begun, runId: after.runId, isNew: after.runId !== before?.runId };
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return attach(client, workflowId);
+    if (!isAlreadyStarted(error)) throw error;
+    return runner.attach();
   }
 }
 
-/** Whether the service accepted nothing from the workflow. If so, its ID can be reused for a corrected request. */
-async function leftRefused(
-  client: Client,
-  { status, workflowId, runId }: WorkflowExecutionDescription,
-): Promise<boolean> {
-  if (status.name !== 'COMPLETED') return false;
-  return wasRefused(await attach<VideoOutcome | ImageOutcome>(client, workflowId, runId).result());
+function isAlreadyStarted(error: unknown): boolean {
+  return (
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    error instanceof ActivityExecutionAlreadyStartedError
+  );
 }
 
-/** Whether a closed workflow may start again, because it bought nothing or because only the journal can decide. */
+/** Whether the service accepted nothing from the call. If so, its ID can be reused for a corrected request. */
+async function leftRefused<Outcome extends VideoOutcome | ImageOutcome>(
+  runner: Runner<Outcome>,
+  { status, runId }: Execution,
+): Promise<boolean> {
+  if (status !== 'COMPLETED') return false;
+  return wasRefused(await runner.attach(runId).result());
+}
+
+/** Whether a closed call may start again, because it bought nothing or because only the journal can decide. */
 async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
   client: Client,
   taskQueue: string,
-  description: WorkflowExecutionDescription,
-  startsAgain: boolean,
+  asked: { readonly runner: Runner<Outcome>; readonly before: Execution; readonly again: boolean },
 ): Promise<boolean> {
-  const { status, workflowId, runId } = description;
-  if (isOpen(status.name)) return false;
-  if (status.name !== 'COMPLETED') return true;
-  const outcome = await attach<Outcome>(client, workflowId, runId).result();
-  const again = startAgain(outcome, startsAgain);
+  const { status, runId } = asked.before;
+  if (isOpen(status)) return false;
+  if (status !== 'COMPLETED') return true;
+  const outcome = await asked.runner.attach(runId).result();
+  const again = startAgain(outcome, asked.again);
   return again === 'if_decided' && 'creationKey' in outcome && outcome.creationKey !== null
     ? isDecided(client, taskQueue, outcome.creationKey)
     : again === 'yes';
@@ -145,50 +361,3 @@ export function requestFingerprint(paid: PaidRequest, account?: string): string 
     .update(fingerprintText(paid, account ?? null))
     .digest('hex');
 }
-
-/**
- * Whether a closed workflow with this outcome may start again with its ID, because it bought nothing or because the
- * journal decides. `if_decided` means that it may only after a person has decided about the call.
- * @param again whether to send a refused request again
- */
-export function startAgain(
-  outcome: VideoOutcome | ImageOutcome,
-  again: boolean,
-): 'yes' | 'no' | 'if_decided' {
-  switch (outcome.outcome) {
-    // The new run adopts an existing task from the journal instead of buying again.
-    case 'still_running':
-    case 'cancelled':
-      return 'yes';
-    case 'unconfirmed':
-      // The journal may have the outcome by now, and a worker sends only if the journal proves that nothing was sent.
-      // Other causes need a decision first, because a worker without the journal would send again without knowing about
-      // a decision.
-      return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
-    case 'results_lost':
-      // The call was already paid for. Fetching its results again buys nothing.
-      return outcome.fetchable ? 'yes' : 'if_decided';
-    case 'rejected':
-      return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
-        ? 'no'
-        : 'yes';
-    default:
-      return 'no';
-  }
-}
-
-/** Whether a closed workflow was refused. If so, the journal allows a corrected request or gives a reason not to. */
-export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
-  return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
-}
-
-/** Causes of `unconfirmed` for which the journal may have an outcome, because a worker was unavailable or died. */
-const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
-  'worker_lost',
-  'activity_failed',
-  'no_answer_in_time',
-  'reconcile_failed',
-  'no_outcome_recorded',
-  // Once the cause of the refusal is fixed, another send within the key's window finds the outcome.
-  'same_key_refused',
-]);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type ActivityHandle,
   type Client,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
@@ -12,28 +13,40 @@ import { pollFacts } from '../domain/watch-state';
 import { type WatchedState } from '../domain/watcher';
 import { findTask } from './ask-worker';
 import { refuseInvalid, WorkflowPausedError } from './errors';
-import { type FindTaskOptions, WATCH_KEYS, type WatchOptions } from './options';
+import { type FindTaskOptions, type RunAs, WATCH_KEYS, type WatchOptions } from './options';
 
-/** A started or attached workflow. */
+/** A started or attached workflow or, for an image call, activity without a workflow. */
 export interface Started<Outcome> {
-  /** The workflow ID, from which any process can resume. */
+  /** What runs the call. */
+  readonly as: RunAs;
+  /** The ID of the workflow or of the activity, from which any process can resume. */
   readonly workflowId: string;
   /** ID of the run that was started or found; empty for the newest run. */
   readonly runId: string;
   /** False if a workflow with this ID already existed. */
   readonly isNew: boolean;
-  /** Waits for the outcome. @throws WorkflowFailedError if the workflow failed, was terminated or timed out */
+  /**
+   * Waits for the outcome. @throws WorkflowFailedError, or ActivityExecutionFailedError for an activity, if it failed,
+   * was terminated, canceled before it was sent, or timed out
+   */
   result(): Promise<Outcome>;
 }
 
 /** Wraps a workflow handle. A campaign continues as new, so its result comes from the last run. */
 export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: boolean): Started<Outcome> {
   return {
+    as: 'workflow',
     workflowId: handle.workflowId,
     runId,
     isNew,
     result: () => handle.result() as Promise<Outcome>,
   };
+}
+
+/** Wraps a handle of an activity without a workflow. */
+export function startedActivity<Outcome>(handle: ActivityHandle, isNew: boolean): Started<Outcome> {
+  const { activityId, runId = '' } = handle;
+  return { as: 'activity', workflowId: activityId, runId, isNew, result: () => handle.result() };
 }
 
 /** Returns a handle to an existing workflow: to its newest run unless `runId` is given. */

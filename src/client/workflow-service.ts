@@ -38,14 +38,22 @@ export type StandaloneDescription = Awaited<
 /** The gRPC status UNIMPLEMENTED. */
 const UNIMPLEMENTED = 12;
 
+/** Whether the server runs activities without a workflow (since 1.32). */
+export async function runsStandalone(
+  { workflowService }: Pick<Client, 'workflowService'>,
+  namespace: string,
+): Promise<boolean> {
+  const { namespaceInfo } = await workflowService.describeNamespace({ namespace });
+  return namespaceInfo?.capabilities?.standaloneActivities === true;
+}
+
 /** Yields standalone activities, newest first. Yields nothing on servers that do not support them (before 1.32). */
 export async function* standaloneActivities(
   { workflowService }: Pick<Client, 'workflowService'>,
   namespace: string,
   query: string,
 ): AsyncGenerator<StandaloneActivity> {
-  const { namespaceInfo } = await workflowService.describeNamespace({ namespace });
-  if (namespaceInfo?.capabilities?.standaloneActivities !== true) return;
+  if (!(await runsStandalone({ workflowService }, namespace))) return;
   for await (const { executions } of pagesOf(namespace, (part) =>
     workflowService.listActivityExecutions({ ...part, query, pageSize: 100 }),
   ))
@@ -70,6 +78,7 @@ export async function describeStandalone(
       includeInput: true,
       includeOutcome: true,
       includeHeartbeatDetails: true,
+      includeLastFailure: true,
     });
   } catch (error) {
     if (isGrpcNotFound(error) || (error as { code?: unknown }).code === UNIMPLEMENTED) return undefined;

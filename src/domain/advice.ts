@@ -39,7 +39,12 @@ export const SITUATIONS = {
   activity_paused: [
     'unpause',
     'An operator paused one of its activities in Temporal.',
-    `Its activity ACTIVITY is paused in Temporal. Resume it with \`temporal activity unpause --workflow-id ID --activity-id NUMBER\`. ${SAME}`,
+    `Its activity ACTIVITY is paused in Temporal: a running attempt finishes, but no other one starts. Resume it with \`temporal activity unpause --workflow-id ID --activity-id NUMBER\`. ${SAME}`,
+  ],
+  standalone_paused: [
+    'unpause',
+    'An operator paused the activity, which runs without a workflow, in Temporal. Its id is still in use.',
+    `It is paused in Temporal: a running attempt finishes, but no other one starts. Resume it with \`temporal activity unpause --activity-id ID\`. ${SAME}`,
   ],
   pinned: [
     'mend',
@@ -58,8 +63,8 @@ export const SITUATIONS = {
   ],
   no_worker: [
     'start_worker',
-    "No worker polls this workflow's task queue. Its video task, if any, keeps running at the service.",
-    `Start a worker on task queue QUEUE: none is polling it. The workflow then continues automatically. ${SAME}`,
+    "No worker polls the call's task queue. Its video task, if any, keeps running at the service.",
+    `Start a worker on task queue QUEUE: none is polling it. The call then continues automatically. ${SAME}`,
   ],
   creating: [
     'wait',

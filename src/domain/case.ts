@@ -11,7 +11,7 @@ import {
 import { campaignOfBatch } from './campaign/budget-book';
 import { failureRow } from './failure-table';
 import { type Billing, type Money } from './money';
-import { isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
+import { ACTIVITY, isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
 import { type DecidedEntry } from './unconfirmed-decision';
 import { type VideoState } from './video-state';
@@ -30,6 +30,8 @@ export interface ExecutionView {
   readonly closedAt: string | null;
   readonly historyLength: number;
   readonly pendingActivities: readonly OpenActivity[];
+  /** Null if nobody has paused the workflow itself. */
+  readonly pause: OperatorPause | null;
   /** Link to the web UI; null if unknown. */
   readonly url: string | null;
 }
@@ -42,7 +44,32 @@ export interface OpenActivity {
   readonly lastFailure: string | null;
   /** Machine-readable cause of the failure: `storage`, `MediaJournalUnavailable`, … */
   readonly failureClass: string | null;
-  readonly paused: boolean;
+  /** Null if nobody has paused the activity. */
+  readonly pause: OperatorPause | null;
+}
+
+/** A pause in Temporal, by a person or by a rule of the namespace. */
+export interface OperatorPause {
+  /** Client identity of the person, or the rule's id; null if the server does not report it. */
+  readonly by: string | null;
+  /** ISO 8601; null if the server does not report it. */
+  readonly at: string | null;
+  readonly reason: string | null;
+  /** Whether the current attempt is still running. The pause starts when it ends without a result. */
+  readonly isRequested: boolean;
+}
+
+/** A call that an activity without a workflow runs. */
+export interface StandaloneCall extends OpenActivity {
+  readonly runId: string;
+  /** Temporal's status: RUNNING, PAUSED, COMPLETED, FAILED, CANCELED, TERMINATED or TIMED_OUT. */
+  readonly status: string;
+  readonly taskQueue: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly closedAt: string | null;
+  /** ISO 8601 time of the next attempt; null if none is scheduled. */
+  readonly nextAttemptAt: string | null;
 }
 
 /** A paid call made by one of the user's own workflows. */
@@ -57,9 +84,11 @@ export interface OwnCall {
 /** Everything known about a paid call, regardless of the kind of id used to look it up. */
 export interface CaseFacts {
   readonly id: string;
-  readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
+  readonly foundBy: 'workflow_id' | 'activity_id' | 'journal' | 'visibility' | 'service';
   /** The workflow that handles the call, or the last one that did. */
   readonly workflow: ExecutionView | null;
+  /** The activity without a workflow that handles the call, or the last one that did. Then `workflow` is null. */
+  readonly activity: StandaloneCall | null;
   readonly otherWorkflows: readonly ExecutionView[];
   /** Earlier run ids of the same workflow id, newest first. `replay --run-id` shows one of them. */
   readonly earlierRuns: readonly string[];
@@ -86,6 +115,11 @@ const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.ed
 type Typed = Pick<ExecutionView, 'type'>;
 
 export const isVideoCall = ({ type }: Typed): boolean => VIDEOS.has(type);
+
+const IMAGE_ACTIVITIES: ReadonlySet<unknown> = new Set([ACTIVITY.generateImage, ACTIVITY.editImage]);
+
+/** Whether an activity's type is that of an image call. */
+export const isImageActivity = (type: unknown): boolean => IMAGE_ACTIVITIES.has(type);
 
 export const isImageCall = ({ type }: Typed): boolean => IMAGES.has(type);
 
@@ -127,8 +161,9 @@ export function decisionInForce({
  * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {
-  const { workflow } = facts;
+  const { workflow, activity } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
+  if (activity !== null && isOpen(activity.status)) return whileStandalone(facts, activity, word);
   if (workflow !== null && !isMediaWorkflow(workflow.type)) return situation('own_ended');
   if (workflow?.type === WORKFLOW.campaignBatch)
     return situation('batch_ended', { ID: campaignOfBatch(workflow.workflowId) }, word);
@@ -146,18 +181,13 @@ function whileOpen(
   const workflow = { ID: workflowId, QUEUE: taskQueue };
   if (status === PAUSED) return situation('paused', workflow, word);
   if (held !== null) return { step: 'mend', text: held };
-  const paused = pendingActivities.find((activity) => activity.paused);
+  const paused = pendingActivities.find((activity) => activity.pause !== null);
   if (paused !== undefined) {
     const activity = { ACTIVITY: paused.type, NUMBER: paused.activityId };
     return situation('activity_paused', { ...workflow, ...activity }, word);
   }
-  const broken = pendingActivities.find(({ failureClass }) => STORE_FAILURES.has(failureClass ?? ''));
-  if (broken !== undefined)
-    return situation(
-      'store',
-      { ...workflow, ACTIVITY: broken.type, WHY: broken.lastFailure?.replace(/\.$/, '') },
-      word,
-    );
+  const broken = brokenStore(pendingActivities, workflow, word);
+  if (broken !== undefined) return broken;
   if (hasWorker === false) return situation('no_worker', workflow, word);
   if (type === WORKFLOW.runCampaign) return situation('campaign', workflow, word);
   if (type === WORKFLOW.campaignBatch)
@@ -165,6 +195,26 @@ function whileOpen(
   if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
   if (isImageCall({ type })) return situation('image');
   return situation(calls.length > 0 ? 'own_open' : 'open');
+}
+
+function whileStandalone({ hasWorker }: CaseFacts, activity: StandaloneCall, word: Word): Advice {
+  const values = { ID: activity.activityId, QUEUE: activity.taskQueue };
+  if (activity.pause !== null) return situation('standalone_paused', values, word);
+  const broken = brokenStore([activity], values, word);
+  if (broken !== undefined) return broken;
+  if (hasWorker === false) return situation('no_worker', values, word);
+  return situation('image');
+}
+
+function brokenStore(
+  activities: readonly OpenActivity[],
+  values: AdviceValues,
+  word: Word,
+): Advice | undefined {
+  const broken = activities.find(({ failureClass }) => STORE_FAILURES.has(failureClass ?? ''));
+  if (broken === undefined) return undefined;
+  const why = { ACTIVITY: broken.type, WHY: broken.lastFailure?.replace(/\.$/, '') };
+  return situation('store', { ...values, ...why }, word);
 }
 
 export function videoSituation({
@@ -183,7 +233,7 @@ export function videoSituation({
 }
 
 function afterwards(facts: CaseFacts, word: Word): Advice {
-  const { id, workflow, video, outcome, creationKey } = facts;
+  const { id, workflow, activity, video, outcome, creationKey } = facts;
   const decision = decisionInForce(facts);
   const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
   if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
@@ -195,7 +245,7 @@ function afterwards(facts: CaseFacts, word: Word): Advice {
   if (video !== null) return situation('closed_with_task', { TASK: video.taskId }, word);
   if (workflow?.type === WORKFLOW.runCampaign)
     return situation('campaign', { ID: workflow.workflowId }, word);
-  if (workflow?.status === 'COMPLETED') return situation('result_unread');
+  if ((workflow ?? activity)?.status === 'COMPLETED') return situation('result_unread');
   return situation('closed', { KEY: creationKey ?? workflow?.workflowId ?? id }, word);
 }
 
@@ -211,3 +261,50 @@ export function adviceOnDecision(
   const task = video?.taskId ?? taskId;
   return situation(DECIDED[decision], { WHO: by, TIME: at, TASK: task, KEY: creationKey ?? id }, word);
 }
+
+/**
+ * Whether a closed call with this outcome may start again under its id, because it bought nothing or because the
+ * journal decides. `if_decided` means that it may only after a person has decided about the call.
+ * @param again whether to send a refused request again
+ */
+export function startAgain(
+  outcome: VideoOutcome | ImageOutcome,
+  again: boolean,
+): 'yes' | 'no' | 'if_decided' {
+  switch (outcome.outcome) {
+    // The new run adopts an existing task from the journal instead of buying again.
+    case 'still_running':
+    case 'cancelled':
+      return 'yes';
+    case 'unconfirmed':
+      // The journal may have the outcome by now, and a worker sends only if the journal proves that nothing was sent.
+      // Other causes need a decision first, because a worker without the journal would send again without knowing about
+      // a decision.
+      return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
+    case 'results_lost':
+      // The call was already paid for. Fetching its results again buys nothing.
+      return outcome.fetchable ? 'yes' : 'if_decided';
+    case 'rejected':
+      return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
+        ? 'no'
+        : 'yes';
+    default:
+      return 'no';
+  }
+}
+
+/** Whether a closed call was refused. If so, the journal allows a corrected request or gives a reason not to. */
+export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
+  return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
+}
+
+/** Causes of `unconfirmed` for which the journal may have an outcome, because a worker was unavailable or died. */
+const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
+  'worker_lost',
+  'activity_failed',
+  'no_answer_in_time',
+  'reconcile_failed',
+  'no_outcome_recorded',
+  // Once the cause of the refusal is fixed, another send within the key's window finds the outcome.
+  'same_key_refused',
+]);

@@ -1,10 +1,12 @@
 import { given } from './json';
 import { INTERNAL_ERROR, NOT_RECORDED, RECORDED_BY_ANOTHER_RUN, UNSAFE_RETRIES } from './names';
+import { type ImageOutcome, outcomes } from './outcome';
 import {
   type CreatedVideo,
   type CreateVideoAnswer,
   type RejectedCall,
   type UnconfirmedCall,
+  type WaitingImage,
 } from './paid-call';
 
 /**
@@ -129,6 +131,23 @@ export function nextStep(
       return { do: 'wait', until, state: counted, why: answer.message };
     }
   }
+}
+
+/**
+ * Returns the next step after an image call without a result: a wait that follows the rules of a create, or the call's
+ * outcome.
+ */
+export function afterImage(
+  state: CreateOnceState,
+  answer: WaitingImage,
+  context: Omit<StepContext, 'reconciled'>,
+): Extract<CreateStep, { readonly do: 'wait' }> | ImageOutcome {
+  const step = nextStep(state, answer, { ...context, reconciled: false });
+  if (step.do === 'wait') return step;
+  if (step.do !== 'settle' || step.answer.outcome !== 'rejected')
+    throw new Error(`An image call cannot continue with ${step.do}`);
+  const refused = { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true as const }) };
+  return outcomes.rejected(refused, state.creationKey, refused.sent ? 1 : 0);
 }
 
 /** Returns the id of the send with an unknown outcome that the next create repeats under its idempotency key. */

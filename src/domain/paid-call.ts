@@ -11,7 +11,17 @@ import {
   type ImageGenerationRequest,
   type VideoRequest,
 } from './request';
-import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
+import {
+  arrayOf,
+  duration,
+  type DurationInput,
+  exactly,
+  flag,
+  name,
+  optional,
+  type ShapeOf,
+  text,
+} from './shape';
 import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
 /** The calling workflow's ancestors. After a reset of an ancestor, the same key is used again. */
@@ -93,6 +103,11 @@ export interface GenerateImageInput extends Partial<PaidInput> {
    */
   readonly waits?: true;
   /**
+   * For an activity without a workflow: how long its attempts wait for a worker that can send the call, or for the
+   * service to lift a refusal. @default until the last attempt of the retry policy
+   */
+  readonly startLimit?: DurationInput;
+  /**
    * If set, returns the recorded answer and sends nothing. The value is the time when the call was scheduled, ISO 8601.
    * It is unknown whether a worker received the call.
    */
@@ -118,6 +133,7 @@ const PAID_INPUT = {
 export const IMAGE_INPUT_SHAPE = {
   ...PAID_INPUT,
   waits: optional(exactly(true)),
+  startLimit: optional(duration),
   recordedSince: optional(text(100)),
 } satisfies ShapeOf<GenerateImageInput> & ShapeOf<EditImageInput>;
 

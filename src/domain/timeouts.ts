@@ -96,3 +96,32 @@ export function requestBudgetMs(
   if (entry?.requestSeconds !== undefined) return entry.requestSeconds * 1000;
   return (kind === 'video' ? CREATE_TIMEOUTS : IMAGE_TIMEOUTS).httpBudgetMs;
 }
+
+/**
+ * Returns the limits and the retry policy of an image activity, in a workflow or without one (architecture: Images).
+ * The journal lets a retry send again only after a proven refusal.
+ * @param startLimitMs how long the call may wait for a worker, in milliseconds
+ */
+export function imageActivityOptions(startLimitMs: number) {
+  return {
+    scheduleToStartTimeout: startLimitMs,
+    startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: imageScheduleToCloseMs(startLimitMs),
+    heartbeatTimeout: IMAGE_TIMEOUTS.heartbeatMs,
+    retry: {
+      initialInterval: '2s',
+      backoffCoefficient: 2,
+      maximumInterval: '1 minute',
+      maximumAttempts: IMAGE_TIMEOUTS.maximumAttempts,
+    },
+  } as const;
+}
+
+/**
+ * Returns the total time for all attempts of an image call and the pauses between them. Each pause can be as long as a
+ * Retry-After of 15 minutes.
+ */
+export function imageScheduleToCloseMs(startLimitMs: number): number {
+  const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
+  return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
+}

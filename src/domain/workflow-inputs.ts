@@ -64,7 +64,7 @@ interface VideoWorkflowOptions extends WaitOptions {
 }
 
 /** Options of every paid workflow, in addition to its request. */
-interface PaidWorkflowOptions {
+export interface PaidWorkflowOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
   /** Authorizes one call: the same key never buys twice. @default derived from the workflow's ids */

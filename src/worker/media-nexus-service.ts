@@ -57,10 +57,18 @@ export function mediaNexusService(
       paid(WORKFLOW.generateVideo, input, (media, call, id) => media.startVideo(call, { id })),
     ),
     generateImage: operation(clientOptions, (input) =>
-      paid(WORKFLOW.generateImage, input, (media, call, id) => media.startImage(call, { id })),
+      paid(WORKFLOW.generateImage, input, (media, call, id) =>
+        media.images.start(call, { id, as: 'workflow' }),
+      ),
     ),
     editImage: operation(clientOptions, (input) =>
-      paid(WORKFLOW.editImage, input, (media, call, id) => media.startEdit(call, { id })),
+      paid(WORKFLOW.editImage, input, (media, call, id) =>
+        // Without pictures, this must not become a generation.
+        media.images.start(
+          { ...call, request: { ...call.request, images: call.request?.images ?? [] } },
+          { id, as: 'workflow' },
+        ),
+      ),
     ),
     awaitVideo: operation(clientOptions, (input) => {
       const issue = shapeIssue(input, AWAIT_VIDEO_SHAPE);

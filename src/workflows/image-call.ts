@@ -11,13 +11,11 @@ import {
 } from '@temporalio/workflow';
 import { byClockOf } from '../domain/clocks';
 import {
+  afterImage,
   beginCreate,
   DEFAULT_START_LIMIT_MS,
   mayOwe,
-  nextStep,
   type CreateOnceState,
-  type CreateStep,
-  type StepContext,
 } from '../domain/create-once';
 import { given } from '../domain/json';
 import { billing } from '../domain/money';
@@ -26,7 +24,7 @@ import { type ImageOutcome, outcomes } from '../domain/outcome';
 import { evidence, noWorker, type NotSent, type WaitingImage } from '../domain/paid-call';
 import { type ImageEditRequest } from '../domain/request';
 import { milliseconds, type Shape } from '../domain/shape';
-import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, imageScheduleToCloseMs } from '../domain/timeouts';
 import { type CallWait, callWait, imageDetails } from '../domain/video-state';
 import {
   IMAGE_WORKFLOW_SHAPE,
@@ -35,7 +33,7 @@ import {
 } from '../domain/workflow-inputs';
 import { ancestry, creationKey, inThisRun } from './creation-key';
 import { inputIssue, onQuery, queuesOf, waitsQuery } from './handlers';
-import { activity, imageScheduleToCloseMs } from './proxies';
+import { activity } from './proxies';
 import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
 import { PINNED, recordFacts } from './workflow-metadata';
 
@@ -92,7 +90,7 @@ export async function imageCall(
     const awaited = { creationKey: own.key, taskQueue, startLimitMs: limitMs, facts };
     const got = await imageOf(run, { ...awaited, summary: operation.replace('_', ' ') });
     if (!isWaitingImage(got)) return got;
-    const step = afterImage(state, got, { startLimitMs });
+    const step = afterImage(state, got, { now: Date.now(), random: Math.random(), startLimitMs });
     if ('outcome' in step) return step;
     state = step.state;
     onState?.(own.key, callWait(step, got));
@@ -106,33 +104,8 @@ export async function imageCall(
   }
 }
 
-type ImageWait = Extract<CreateStep, { do: 'wait' }>;
-
 export function isWaitingImage(got: ImageOutcome | WaitingImage): got is WaitingImage {
   return 'sent' in got;
-}
-
-/**
- * Returns the next step after an image call without a result: a wait that follows the rules of create-once, or the
- * call's outcome.
- */
-export function afterImage(
-  state: CreateOnceState,
-  got: WaitingImage,
-  { startLimitMs, waitsForFix }: Pick<StepContext, 'startLimitMs' | 'waitsForFix'>,
-): ImageWait | ImageOutcome {
-  const step = nextStep(state, got, {
-    now: Date.now(),
-    random: Math.random(),
-    startLimitMs,
-    reconciled: false,
-    ...(waitsForFix === true && { waitsForFix }),
-  });
-  if (step.do === 'wait') return step;
-  if (step.do !== 'settle' || step.answer.outcome !== 'rejected')
-    throw new Error(`An image call cannot continue with ${step.do}`);
-  const refused = { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true as const }) };
-  return outcomes.rejected(refused, state.creationKey, refused.sent ? 1 : 0);
 }
 
 function owedState(state: CreateOnceState): 'none' | 'needs_review' {

@@ -7,7 +7,7 @@ import { type EditImageInput, type GenerateImageInput, type WaitingImage } from 
 import {
   CREATE_TIMEOUTS,
   DOWNLOAD_TIMEOUTS,
-  IMAGE_TIMEOUTS,
+  imageActivityOptions,
   POLL_TIMEOUTS,
   RECONCILE_TIMEOUTS,
   WATCH_TIMEOUTS,
@@ -41,33 +41,11 @@ export function createScheduleToCloseMs(startLimitMs: number): number {
   return startLimitMs + CREATE_TIMEOUTS.startToCloseMs;
 }
 
-/**
- * Image calls are plain activities. The journal lets a retry send again only after a proven refusal (architecture:
- * Images).
- */
 const imageOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
-  scheduleToStartTimeout: startLimitMs,
-  startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
-  scheduleToCloseTimeout: imageScheduleToCloseMs(startLimitMs),
-  heartbeatTimeout: IMAGE_TIMEOUTS.heartbeatMs,
+  ...imageActivityOptions(startLimitMs),
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   allowEagerDispatch: false,
-  retry: {
-    initialInterval: '2s',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
-    maximumAttempts: IMAGE_TIMEOUTS.maximumAttempts,
-  },
 });
-
-/**
- * Returns the total time for all attempts of an image call and the pauses between them. Each pause can be as long as a
- * Retry-After of 15 minutes.
- */
-export function imageScheduleToCloseMs(startLimitMs: number): number {
-  const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
-  return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
-}
 
 /** These activities buy nothing, write files named after their hashes, and are retried until they succeed. */
 const PAGES: ActivityOptions = {

@@ -72,9 +72,8 @@ describe('what doctor says of calls that wait', () => {
       );
       const held = await runDoctor(stack.env);
       expect([held.failed, held.code, held.error?.type]).toEqual([['waiting'], 77, 'service_credentials']);
-      const image = await media.startImage({
-        request: { model: 'image-2', prompt: 'alone', size: '512x512' },
-      });
+      const request = { model: 'image-2', prompt: 'alone', size: '512x512' };
+      const image = await media.images.start({ request }, { as: 'workflow' });
       const waits = await eventually('an image that waits', async () => {
         const { stdout } = await runCli(['status', image.workflowId], stack.env);
         return /Note: .*rejected calls/.test(stdout) && stdout;
@@ -82,13 +81,23 @@ describe('what doctor says of calls that wait', () => {
       expect(waits).toMatch(
         /Since 20.* has rejected calls from account default@.*HTTP 402.*next check is at 20/,
       );
+      const standalone = await media.images.start({ request });
+      const refused = /ast failure: Since 20.* has rejected calls from account default@/;
+      if (standalone.as === 'activity')
+        await eventually('an activity that waits', async () =>
+          refused.test((await runCli(['status', standalone.workflowId], stack.env)).stdout),
+        );
       const both = await runDoctor(stack.env);
       expect(both.checks['waiting']?.message).toMatch(
-        /^2 of the 2 newest .*Since 20.*no quota or balance.*next check is at 20/,
+        /^3 of the 3 newest .*Since 20.*no quota or balance.*next check is at 20/,
       );
       expect(both.error?.hint).toMatch(/balance/);
       const call = stack.server.client.workflow.getHandle(image.workflowId);
-      await Promise.all([campaign.cancel(), call.cancel()]);
+      const other =
+        standalone.as === 'activity'
+          ? stack.server.client.activity.getHandle(standalone.workflowId)
+          : stack.server.client.workflow.getHandle(standalone.workflowId);
+      await Promise.all([campaign.cancel(), call.cancel(), other.terminate('the test ends')]);
       await Promise.all([campaign.result(), image.result()]);
       await eventually('a doctor that is content', async () => (await runDoctor(stack.env)).code === 0);
       expect((await sandbox.admin.counters()).creates.received).toBe(1);

@@ -86,9 +86,9 @@ describe('search attributes', () => {
     expect(outcome).toMatchObject({ outcome: 'completed' });
     const refused = await media.startVideo({ request: video('[fail:moderation] refused') }, { id: 'failed' });
     await refused.result();
-    const image = await media.startImage(
+    const image = await media.images.start(
       { request: { model: 'image-2', prompt: 'poster', size: '1024x1024' } },
-      { id: 'image' },
+      { id: 'image', as: 'workflow' },
     );
     await image.result();
     const plain = await stack.media.startVideo({ request: video('plain') }, { id: 'plain' });

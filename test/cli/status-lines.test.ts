@@ -9,6 +9,7 @@ describe('what people read of a call that has ended', () => {
         id: 'order-1',
         foundBy: 'workflow_id',
         workflow: null,
+        activity: null,
         otherWorkflows: [],
         video: null,
         creationKey: 'order-1',

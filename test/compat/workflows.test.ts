@@ -38,7 +38,9 @@ describe('workflows against every dialect of the sandbox', () => {
   ])('[C2.5.2] %s: an image of one call', async (model, size) => {
     const { media } = await stack();
     const prompt = `a boat by ${model}`;
-    const outcome = await (await media.startImage({ request: { model, prompt, size } })).result();
+    const outcome = await (
+      await media.images.start({ request: { model, prompt, size } }, { as: 'workflow' })
+    ).result();
     expect(outcome).toMatchObject({ outcome: 'completed', images: [{ mediaType: 'image/png' }] });
     expect(await accepted(await stack(), prompt)).toBe(1);
   });

@@ -5,8 +5,9 @@ import {
   type CaseFacts,
   type ExecutionView,
   decisionInForce,
+  type StandaloneCall,
 } from '../../src/domain/case';
-import { WORKFLOW } from '../../src/domain/names';
+import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { outcomes } from '../../src/domain/outcome';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
 import { type VideoState } from '../../src/domain/video-state';
@@ -23,7 +24,7 @@ describe('the advice on a case', () => {
   const { video } = answers.created(0);
   const view = (status: string, type: string): ExecutionView => ({
     ...{ workflowId: 'order-1', runId: 'r', type, status, taskQueue: 'q', url: null, historyLength: 9 },
-    ...{ startedAt: '2026-01-01T00:00:00.000Z', closedAt: null, pendingActivities: [] },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', closedAt: null, pendingActivities: [], pause: null },
   });
   const OPEN = ['RUNNING', 'PAUSED'];
   const stateIn = (phase: VideoState['phase']): VideoState => ({
@@ -31,6 +32,20 @@ describe('the advice on a case', () => {
     ...{ estimate: null, deadlineAt: null, nextPollAt: null, nextCreateAt: null, waitingFor: null },
     ...pollFacts(undefined),
   });
+  const pauseIf = (paused: boolean) =>
+    paused ? { by: 'ada', at: null, reason: 'a look around', isRequested: false } : null;
+  const activity: fc.Arbitrary<StandaloneCall | null> = fc.option(
+    fc.record({
+      ...{ type: fc.constant(ACTIVITY.generateImage), activityId: fc.constant('order-1') },
+      ...{ attempt: fc.constant(1), lastFailure: fc.constant(null), runId: fc.constant('r') },
+      failureClass: fc.constantFrom(null, 'storage'),
+      pause: fc.boolean().map(pauseIf),
+      status: fc.constantFrom(...OPEN, 'COMPLETED', 'TERMINATED', 'FAILED', 'TIMED_OUT', 'CANCELED'),
+      ...{ taskQueue: fc.constant('q'), startedAt: fc.constant('2026-01-01T00:00:00.000Z') },
+      ...{ closedAt: fc.constant(null), nextAttemptAt: fc.constant(null) },
+    }),
+    { nil: null },
+  );
   const workflow = fc.option(
     fc
       .tuple(
@@ -41,7 +56,14 @@ describe('the advice on a case', () => {
       .map(([status, type, paused]) => ({
         ...view(status, type),
         pendingActivities: [
-          { type: 'a', activityId: '1', attempt: 1, lastFailure: null, failureClass: null, paused },
+          {
+            type: 'a',
+            activityId: '1',
+            attempt: 1,
+            lastFailure: null,
+            failureClass: null,
+            pause: pauseIf(paused),
+          },
         ],
       })),
     { nil: null },
@@ -62,14 +84,18 @@ describe('the advice on a case', () => {
   );
   const facts: fc.Arbitrary<CaseFacts> = fc
     .record({
-      ...{ workflow, outcome, decisions: fc.array(decision, { maxLength: 3 }) },
+      ...{ workflow, activity, outcome, decisions: fc.array(decision, { maxLength: 3 }) },
       video: fc.constantFrom(null, video),
       held: fc.constantFrom(null, 'Its code fails.'),
       hasWorker: fc.constantFrom(null, true, false),
       phase: fc.constantFrom(null, 'creating' as const, 'unconfirmed' as const, 'watching' as const),
     })
-    // Only an execution that has completed has an outcome.
-    .filter(({ workflow: of, outcome: result }) => result === null || of?.status === 'COMPLETED')
+    // One execution handles the call, and only one that has completed has an outcome.
+    .filter(({ workflow: flow, activity: act }) => flow === null || act === null)
+    .filter(
+      ({ workflow: flow, activity: act, outcome: result }) =>
+        result === null || (flow ?? act)?.status === 'COMPLETED',
+    )
     .map(({ phase, ...known }) => ({
       ...{
         id: 'order-1',
@@ -82,11 +108,14 @@ describe('the advice on a case', () => {
       state: phase === null ? null : stateIn(phase),
     }));
 
+  const isOpenCase = ({ workflow: flow, activity: act }: CaseFacts): boolean =>
+    OPEN.includes((flow ?? act)?.status ?? '');
+
   it('[C4.4c] is never a decision that stands, nor to resume or start what goes on, nor to buy what has a task', () => {
     fc.assert(
       fc.property(facts, (known) => {
         const { step, text } = adviceOf(known, (word) => word);
-        const isOpen = known.workflow !== null && OPEN.includes(known.workflow.status);
+        const isOpen = isOpenCase(known);
         const stands = decisionInForce(known);
         // The decisions of an open workflow reach it at once: it waits for none that has been taken.
         if (stands !== undefined && !isOpen) expect(step).not.toBe('decide');

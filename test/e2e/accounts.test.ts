@@ -88,7 +88,7 @@ describe('two accounts on one task queue', () => {
     );
     const images = NAMES.map(async (account) => {
       const request = { model: 'image-2', prompt: `a picture of ${account}` };
-      return (await stack.media.startImage({ request, account })).result();
+      return (await stack.media.images.start({ request, account })).result();
     });
     const rows = NAMES.flatMap((account) => [
       { id: `${account} video`, model: 'cine-1', prompt: `a row of ${account}`, duration: 2, account },

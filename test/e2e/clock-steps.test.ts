@@ -62,8 +62,8 @@ describe.each([
     const [gate, download] = [video('cine-1', 'gate'), video('motion-omni', 'download')];
     await Promise.all([seen('poll', 3), seen('poll', 1, 429), seen('content', 1, 503)]);
     const create = video('sketch-lite', 'create');
-    const image = stack.media
-      .startImage({ request: { model: 'image-2', prompt: PHASES.image } })
+    const image = stack.media.images
+      .start({ request: { model: 'image-2', prompt: PHASES.image } })
       .then((call) => call.result());
     // While the service thinks about them, and the first poll after a gate that closed is seconds away.
     await Promise.all([seen('create', 5), seen('generate', 1)]);

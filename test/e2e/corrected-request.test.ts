@@ -63,11 +63,11 @@ describe('an id whose request the service refused', () => {
     const [wrong, corrected] = ['an image with a wrong field', 'an image without it'];
     await refuse('generate', wrong, 2);
     for (const again of [false, true]) {
-      const refused = await media.startImage({ request: image(wrong), again }, { id });
+      const refused = await media.images.start({ request: image(wrong), again }, { id });
       expect(await refused.result()).toMatchObject({ outcome: 'rejected', reason: 'invalid_request' });
     }
     expect(await received(await stack(), wrong)).toBe(2);
-    const done = await media.startImage({ request: image(corrected) }, { id });
+    const done = await media.images.start({ request: image(corrected) }, { id });
     expect(await done.result()).toMatchObject({ outcome: 'completed' });
     expect(await accepted(await stack(), corrected)).toBe(1);
   });

@@ -27,7 +27,7 @@ describe('what a worker lacks', () => {
       const videos = await Promise.all(prompts.map((prompt) => video(prompt)));
       const pictures = ['first', 'second'].map((which) => `the ${which} picture of two credentials`);
       const images = await Promise.all(
-        pictures.map((prompt) => stack.media.startImage({ request: { model: 'image-2', prompt } })),
+        pictures.map((prompt) => stack.media.images.start({ request: { model: 'image-2', prompt } })),
       );
       const ends = await Promise.all([...videos, ...images].map((started) => started.result()));
       expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
@@ -47,7 +47,7 @@ describe('what a worker lacks', () => {
       const artifact = await elsewhere.putBuffer(bytes, { mediaType: 'image/png' });
       const edits = await Promise.all(
         Array.from({ length: 4 }, (_, row) =>
-          stack.media.startEdit({
+          stack.media.images.start({
             request: { model: 'image-2', prompt: `edit ${row} of two stores`, images: [{ artifact }] },
           }),
         ),

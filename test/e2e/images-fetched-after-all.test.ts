@@ -26,7 +26,7 @@ describe('paid images that could not be kept', () => {
 
   const generate = async (id: string, prompt: string): Promise<ImageOutcome> => {
     const request = { model: 'image-2', prompt, n: 2 };
-    return (await stack.media.startImage({ request }, { id })).result();
+    return (await stack.media.images.start({ request }, { id })).result();
   };
   const repliesWith = async (prompt: string, data: readonly object[]) =>
     stack.sandbox.admin.addFaults([

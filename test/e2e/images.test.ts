@@ -18,7 +18,9 @@ describe('images on the real server', () => {
     request: Partial<ImageGenerationRequest> & { prompt: string },
   ): Promise<ImageOutcome> {
     const { media } = await stack();
-    return (await media.startImage({ request: { model: 'image-2', size: '512x512', ...request } })).result();
+    return (
+      await media.images.start({ request: { model: 'image-2', size: '512x512', ...request } })
+    ).result();
   }
 
   /** The stored bytes, read by a decoder that is not ours and by their hash. */
@@ -63,7 +65,7 @@ describe('images on the real server', () => {
     const { media, sandbox } = await stack();
     const prompt = 'put the first on the second';
     const [first, second, mask] = await Promise.all([stored(200), stored(90), stored(255)]);
-    const started = await media.startEdit({
+    const started = await media.images.start({
       request: {
         model: 'image-2',
         prompt,

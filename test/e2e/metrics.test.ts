@@ -66,7 +66,7 @@ describe('what a worker reports', () => {
     const image = async (words: string) => {
       const request = { model: 'image-2', prompt: `${words} ${PROMPT.value}` };
       const id = `${ID.value}-${server.uniqueId('image')}`;
-      return (await media.startImage({ request, account: 'studio' }, { id })).result();
+      return (await media.images.start({ request, account: 'studio' }, { id })).result();
     };
     const ends = await Promise.all([
       video('[run:5s] [content:not-ready]', { polling: 'shared' }),

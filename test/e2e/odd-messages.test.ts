@@ -139,7 +139,10 @@ describe('odd messages to every handler', () => {
 
   it('an image call', async () => {
     const made = await stack();
-    const started = await made.media.startImage({ request: { model: 'image-2', prompt: 'a kite [run:3s]' } });
+    const started = await made.media.images.start(
+      { request: { model: 'image-2', prompt: 'a kite [run:3s]' } },
+      { as: 'workflow' },
+    );
     const handle = made.server.client.workflow.getHandle(started.workflowId);
     expect(await pester(handle)).toEqual(['waits']);
     expect(await started.result()).toMatchObject({ outcome: 'completed' });

@@ -34,7 +34,7 @@ describe('a codec that encrypts what crosses to the server', () => {
     const { media } = clientOf(made);
     const [video, image, lost] = await Promise.all([
       media.startVideo({ request: { model: 'cine-1', prompt: 'a hidden kite', durationSeconds: 2 } }),
-      media.startImage({ request: { model: 'image-2', prompt: 'a hidden boat', size: '512x512' } }),
+      media.images.start({ request: { model: 'image-2', prompt: 'a hidden boat', size: '512x512' } }),
       media.startVideo({
         request: { model: 'cine-1', prompt: '[lost-reply] a hidden mill', durationSeconds: 2 },
       }),

@@ -77,7 +77,7 @@ describe('an account that the service refuses', () => {
       await eventually('why rows wait', async () =>
         (await campaignStateOf(campaign)).notes.find((note) => /^Rows wait.*HTTP 402/.test(note)),
       );
-      const image = await media.startImage({
+      const image = await media.images.start({
         request: { model: 'image-2', prompt: 'alone', size: '512x512' },
       });
       expect((await sandbox.admin.counters()).images.received).toBeLessThanOrEqual(A_HANDFUL);

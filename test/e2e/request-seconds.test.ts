@@ -53,7 +53,7 @@ describe('a service that takes longer than a request has by itself', () => {
   let source: { readonly artifact: ArtifactRef };
   const picture = async (): Promise<typeof source> => {
     const { media } = await stack();
-    const made = await media.startImage({ request: { model: 'image-2', prompt: 'a picture to edit' } });
+    const made = await media.images.start({ request: { model: 'image-2', prompt: 'a picture to edit' } });
     const outcome = await made.result();
     if (outcome.outcome !== 'completed' || outcome.images[0] == null) throw new Error(outcome.outcome);
     return { artifact: outcome.images[0] };
@@ -93,8 +93,8 @@ describe('a service that takes longer than a request has by itself', () => {
     await sandbox.admin.addFaults([slow(operation, prompt)]);
     const started =
       operation === 'generate'
-        ? await media.startImage({ request: { model, prompt } })
-        : await media.startEdit({ request: { model, prompt, images: [source] } });
+        ? await media.images.start({ request: { model, prompt } })
+        : await media.images.start({ request: { model, prompt, images: [source] } });
     const outcome = await started.result();
     expect(outcome.outcome).toBe(end);
     if (outcome.outcome === 'unconfirmed') expect(outcome.message).toContain('requestSeconds');

@@ -58,7 +58,7 @@ describe('a paid call without a workflow', () => {
     const first = await draw(id, prompt);
     expect(first).toMatchObject({ outcome: 'completed' });
     expect(await draw(id, prompt)).toEqual({ ...first, billing: expect.anything() as unknown });
-    const started = await stack.media.startImage({ request: request(prompt) }, { id });
+    const started = await stack.media.images.start({ request: request(prompt) }, { id });
     expect(await started.result()).toMatchObject({ outcome: 'completed' });
     expect(await accepted(stack, prompt)).toBe(1);
     expect(await draw(id, 'another request')).toMatchObject({

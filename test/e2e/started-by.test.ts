@@ -38,7 +38,10 @@ describe('the version of the package is in the history of', () => {
 
   it('an image, a wait, and a video that another workflow buys', async () => {
     const { media, server, taskQueue } = await stack();
-    const image = await media.startImage({ request: { model: 'image-2', prompt: 'a kite' } });
+    const image = await media.images.start(
+      { request: { model: 'image-2', prompt: 'a kite' } },
+      { as: 'workflow' },
+    );
     const video = await media.startVideo({ request, waitFor: '1ms' });
     const [, outcome] = await Promise.all([image.result(), video.result()]);
     if (!('video' in outcome) || outcome.video === null) throw new Error(outcome.outcome);

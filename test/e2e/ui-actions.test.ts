@@ -131,7 +131,10 @@ describe('in the Temporal UI', () => {
     await media.media.startVideo({ request: video(prompt) }, { id });
     await bought(prompt);
     const taskId = await taskOf(prompt);
-    const poster = await media.media.startImage({ request: image('deleted poster') }, { id: `${id}-poster` });
+    const poster = await media.media.images.start(
+      { request: image('deleted poster') },
+      { id: `${id}-poster`, as: 'workflow' },
+    );
     const painted = await poster.result();
     const handles = [id, `${id}-poster`].map((one) => media.server.client.workflow.getHandle(one));
     await eventually('its record', async () => (await media.media.findTask(taskId)).creationKey !== null);
@@ -151,9 +154,9 @@ describe('in the Temporal UI', () => {
     expect([resumed.code, resumed.data?.files?.length]).toEqual([0, 1]);
     const again = await media.media.startVideo({ request: video(prompt) }, { id });
     expect(await again.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
-    const repainted = await media.media.startImage(
+    const repainted = await media.media.images.start(
       { request: image('deleted poster') },
-      { id: `${id}-poster` },
+      { id: `${id}-poster`, as: 'workflow' },
     );
     expect(await repainted.result()).toMatchObject({
       outcome: 'completed',

@@ -158,7 +158,7 @@ describe('a create of unknown fate', () => {
     ]);
     const id = server.uniqueId('image');
     const again = async (): Promise<ImageOutcome> =>
-      (await media.startImage({ request: { model: 'image-2', prompt } }, { id })).result();
+      (await media.images.start({ request: { model: 'image-2', prompt } }, { id })).result();
     expect(await again()).toMatchObject({ outcome: 'unconfirmed' });
     expect(await resolve(id, { decision: 'adopt', taskId: 'video_1' })).toMatchObject({
       resolved: false,

@@ -247,7 +247,11 @@ describe('keys that nobody knows', () => {
   it('the client refuses them before it starts anything', async () => {
     const { media, server } = await stack();
     type Untyped = { [method: string]: (...args: unknown[]) => Promise<unknown> };
-    const [untyped, campaigns] = [media, media.campaigns] as unknown as [Untyped, Untyped];
+    const [untyped, images, campaigns] = [media, media.images, media.campaigns] as unknown as [
+      Untyped,
+      Untyped,
+      Untyped,
+    ];
     const named = (text: string) => ({
       name: 'InvalidInputError',
       message: expect.stringContaining(text) as string,
@@ -259,11 +263,9 @@ describe('keys that nobody knows', () => {
       named('id'),
     );
     await expect(
-      untyped['startImage']?.({ request: IMAGE, creation_key: 'order-9' }, { id: 'order-9' }),
+      images['start']?.({ request: IMAGE, creation_key: 'order-9' }, { id: 'order-9' }),
     ).rejects.toMatchObject(named('creationKey'));
-    await expect(untyped['startEdit']?.({ request: IMAGE }, { Id: 'order-9' })).rejects.toMatchObject(
-      named('id'),
-    );
+    await expect(images['start']?.({ request: IMAGE }, { Id: 'order-9' })).rejects.toMatchObject(named('id'));
     await expect(untyped['resume']?.('vid_1', { wait_for: '1h' })).rejects.toMatchObject(named('waitFor'));
     await expect(
       untyped['startAwait']?.({ account: 'a', taskId: 't' }, { wait_for: '1h' }),

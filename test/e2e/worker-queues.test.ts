@@ -41,13 +41,17 @@ describe('the queues of a worker', () => {
     expect(awaited).toMatchObject({ outcome: 'completed' });
     expect(await places(again)).toEqual([`${ACTIVITY.findVideoTask} on ${poll}`, ...watched]);
 
-    const drawn = await stack.media.startImage({ request: { model: 'image-2', prompt: 'a kite' } });
+    const drawn = await stack.media.images.start(
+      { request: { model: 'image-2', prompt: 'a kite' } },
+      { as: 'workflow' },
+    );
     const made = (await drawn.result()) as Extract<ImageOutcome, { outcome: 'completed' }>;
     expect(made.outcome).toBe('completed');
     expect(await places(drawn.workflowId)).toEqual([`${ACTIVITY.generateImage} on ${image}`]);
-    const edited = await stack.media.startEdit({
-      request: { model: 'image-2', prompt: 'a red kite', images: [{ artifact: made.images[0]! }] },
-    });
+    const edited = await stack.media.images.start(
+      { request: { model: 'image-2', prompt: 'a red kite', images: [{ artifact: made.images[0]! }] } },
+      { as: 'workflow' },
+    );
     expect(await edited.result()).toMatchObject({ outcome: 'completed' });
     expect(await places(edited.workflowId)).toEqual([`${ACTIVITY.editImage} on ${image}`]);
     await worker.stop();

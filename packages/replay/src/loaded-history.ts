@@ -11,7 +11,9 @@ export type HistoryErrorCode =
   /** Not a history, or a history whose payloads were replaced by decoded values. */
   | 'not_a_history'
   /** A payload's codec is not configured here, or it rejects the payload. */
-  | 'encrypted';
+  | 'encrypted'
+  /** The id is that of an activity without a workflow. Temporal keeps no history of it. */
+  | 'no_history';
 
 /** Thrown when a history cannot be loaded. The message names the file or workflow and says what to do. */
 export class HistoryError extends Error {

@@ -1,11 +1,11 @@
-import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
+import { afterImage, beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { given } from '../../domain/json';
 import { ACTIVITY } from '../../domain/names';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { callWait } from '../../domain/video-state';
 import { ancestry, inThisRun } from '../creation-key';
-import { afterImage, isWaitingImage, imageOf, type RunImage } from '../image-call';
+import { isWaitingImage, imageOf, type RunImage } from '../image-call';
 import { activity } from '../proxies';
 import { creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { type BatchWork, isBatchClosed } from './batch-work';
@@ -48,7 +48,10 @@ export class ImageCalls {
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
     const state = row.create ?? inThisRun(beginCreate(creationKeyOf(batch.input.campaign, row), Date.now()));
-    const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, waitsForFix: true });
+    const step = afterImage(state, got, {
+      ...{ now: Date.now(), random: Math.random() },
+      ...{ startLimitMs: DEFAULT_START_LIMIT_MS, waitsForFix: true },
+    });
     if ('outcome' in step) return step;
     Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
     batch.hold(callWait(step, got));

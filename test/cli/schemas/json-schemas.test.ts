@@ -88,7 +88,7 @@ const VALUES: readonly (readonly [name: Name, value: Documents[Name]])[] = [
   ['event', { v: 1, type: 'result', at, ok: true }],
   ['video-outcome', completed],
   ['image-outcome', imagesLost],
-  ['left-running', { workflowId: 'w', runId: 'r', isNew: false, state: null }],
+  ['left-running', { as: 'workflow', workflowId: 'w', runId: 'r', isNew: false, state: null }],
   ['video-state', state],
   ['campaign-row', row],
   ['image-sidecar', { v: 1, workflowId: 'w', images: [{ ...artifact, file: 'a.png' }], billing }],

@@ -140,9 +140,9 @@ export async function runCase(stack: SecretStack, one: SecretCase): Promise<Vide
     return started.result();
   }
   if (one.kind === 'image')
-    return (await media.startImage({ request: { model: 'image-2', prompt } }, { id })).result();
+    return (await media.images.start({ request: { model: 'image-2', prompt } }, { id })).result();
   const request = { model: 'image-2', prompt, images: [{ file: stack.userFile }] };
-  return (await media.startEdit({ request }, { id })).result();
+  return (await media.images.start({ request }, { id })).result();
 }
 
 export const idOfCase = ({ taskQueue }: SecretStack, name: string): string =>

@@ -75,9 +75,12 @@ export class Cell {
       case 'create_video':
         return media.startVideo({ request: this.request as VideoRequest }, { id });
       case 'generate_image':
-        return media.startImage({ request: this.request as ImageGenerationRequest }, { id });
+        return media.images.start(
+          { request: this.request as ImageGenerationRequest },
+          { id, as: 'workflow' },
+        );
       case 'edit_image':
-        return media.startEdit({ request: this.request as ImageEditRequest }, { id });
+        return media.images.start({ request: this.request as ImageEditRequest }, { id, as: 'workflow' });
     }
   }
 

@@ -44,7 +44,7 @@ describe('a written test', () => {
 
   it('of an image counts images', () => {
     expect(written('generateImage.unconfirmed', 'ts', 'generateImage')).toMatch(
-      /media\.startImage\([\s\S]*images\.received\).toBe\(1\)/,
+      /media\.images\.start\([\s\S]*images\.received\).toBe\(1\)/,
     );
   });
 });

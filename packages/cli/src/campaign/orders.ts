@@ -78,7 +78,7 @@ export async function resumeRowsOf(
     report.say(takenText(taken, id));
     const { workflowId, runId, isNew } = taken.started;
     const url = connected.workflowUrl(workflowId);
-    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    const facts = { as: 'workflow' as const, workflowId, runId, isNew, ...given({ url }) };
     report.event('started', facts);
     if (options.detach === true) {
       report.result(id);

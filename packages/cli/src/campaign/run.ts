@@ -134,7 +134,7 @@ async function startAndAttach(
     const url = connected.workflowUrl(workflowId);
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
     if (!isNew) await reportRunning(context, run, connected);
-    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    const facts = { as: 'workflow' as const, workflowId, runId, isNew, ...given({ url }) };
     report.event('started', facts);
     if (run.detach) {
       report.result(workflowId);

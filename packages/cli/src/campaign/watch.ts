@@ -131,7 +131,7 @@ interface Attachment {
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
   const { interruption, refresher, started } = attachment;
-  if (!started.isNew) await warnIfPaused(attachment.connected, context.report, started.workflowId);
+  if (!started.isNew) await warnIfPaused(attachment.connected, context.report, started);
   const result = await waitForEnd(context, attachment);
   let summary: ReportSummary | null = null;
   try {
@@ -217,9 +217,10 @@ export async function watchCampaign(
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
     const { runId } = await connected.media.campaigns.describe(id);
-    context.report.event('watching', { workflowId: id, runId });
+    context.report.event('watching', { as: 'workflow', workflowId: id, runId });
     const result = () => connected.media.campaigns.result(id);
-    await followCampaign(context, connected, { workflowId: id, runId, isNew: false, result }, options);
+    const started = { as: 'workflow', workflowId: id, runId, isNew: false, result } as const;
+    await followCampaign(context, connected, started, options);
   });
 }
 

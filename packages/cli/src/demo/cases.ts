@@ -239,7 +239,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
     paid: ONE_IMAGE_CALL,
     run: async ({ media, id }) => {
       const request = { model: 'image-2', prompt: 'a red cube on sand', size: '1024x1024' };
-      return image(await (await media.startImage({ request }, { id: id('image') })).result());
+      return image(await media.images.execute({ request }, { id: id('image') }));
     },
   },
   {
@@ -250,7 +250,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
     run: async ({ media, id, inputs }) => {
       const images = inputs.map((artifact) => ({ artifact }));
       const request = { model: 'image-2', prompt: 'put the cup on the table', size: '512x512', images };
-      return image(await (await media.startEdit({ request }, { id: id('edit') })).result());
+      return image(await media.images.execute({ request }, { id: id('edit') }));
     },
   },
 ];

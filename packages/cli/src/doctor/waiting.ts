@@ -2,10 +2,13 @@ import { Client } from '@temporalio/client';
 import { type CallWait } from 'temporal-media';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
+import { standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
+import { isImageActivity, type StandaloneCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { WORKFLOW } from 'temporal-media/internal/domain/names';
+import { activityQueues, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { dataConverterOf } from '../shared/codec-client';
+import { viewStandalone } from '../shared/execution-state';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
 /** A paid call or campaign row that is currently waiting to be sent. */
@@ -41,23 +44,62 @@ export const waiting: DoctorCheck = {
     const endAt = Date.now() + QUERIES_MS;
     // Listing uses the server's visibility store, which creating videos does not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
-    return open === undefined
-      ? warning('The server cannot list running workflows.', CHECK_AGAIN_LATER)
-      : checkWaits(await waitsOf(client, open, endAt), open.length, own);
+    if (open === undefined) return warning('The server cannot list running calls.', CHECK_AGAIN_LATER);
+    const { workflows, activities } = open;
+    const { found, silent } = await waitsOf(client, workflows, endAt);
+    const standalone = activities.flatMap((activity) => waitOf(activity) ?? []);
+    const asked = workflows.length + activities.length;
+    return checkWaits({ found: [...found, ...standalone], silent }, asked, own);
   },
 };
 
-async function openBuyers(client: Client, taskQueue: string, endAt: number): Promise<readonly string[]> {
+/** The newest open calls: workflows by id, and activities without one, which need no query. */
+interface OpenBuyers {
+  readonly workflows: readonly string[];
+  readonly activities: readonly StandaloneCall[];
+}
+
+async function openBuyers(client: Client, taskQueue: string, endAt: number): Promise<OpenBuyers> {
+  const running = (queue: string) => `TaskQueue = ${JSON.stringify(queue)} AND ExecutionStatus = 'Running'`;
   const types = BUYERS.map((type) => `'${type}'`).join(', ');
-  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${types})`;
+  const query = `${running(taskQueue)} AND WorkflowType IN (${types})`;
   return client.withDeadline(endAt, async () => {
-    const found: string[] = [];
+    const workflows: string[] = [];
     for await (const { workflowId } of lenientClient(client).list({ query, pageSize: MAX_QUERIED })) {
-      found.push(workflowId);
-      if (found.length >= MAX_QUERIED) break;
+      workflows.push(workflowId);
+      if (workflows.length >= MAX_QUERIED) break;
     }
-    return found;
+    const activities: StandaloneCall[] = [];
+    const { namespace } = client.options;
+    for await (const { activityId } of standaloneActivities(
+      client,
+      namespace,
+      running(activityQueues(taskQueue).image),
+    )) {
+      const activity = await viewStandalone(client, activityId);
+      if (activity !== undefined && isImageActivity(activity.type)) activities.push(activity);
+      if (activities.length >= MAX_QUERIED) break;
+    }
+    return { workflows, activities };
   });
+}
+
+/** The wait of an activity between two attempts. Its failure does not name the account, but its message does. */
+function waitOf({
+  activityId,
+  nextAttemptAt,
+  lastFailure,
+  failureClass,
+}: StandaloneCall): FoundWait | undefined {
+  if (nextAttemptAt === null || lastFailure === null) return undefined;
+  const reason = (failureClass ?? 'refused') as CallWait['reason'];
+  return {
+    workflowId: activityId,
+    reason,
+    account: null,
+    why: lastFailure,
+    until: Date.parse(nextAttemptAt),
+  };
 }
 
 async function waitsOf(client: Client, workflowIds: readonly string[], endAt: number): Promise<WaitsFound> {

@@ -1,4 +1,6 @@
 import { type Command } from 'commander';
+import { type ImageOutcome, type VideoOutcome } from 'temporal-media';
+import { type Started } from 'temporal-media/client';
 import { given } from 'temporal-media/internal/domain/json';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
@@ -57,8 +59,8 @@ export function addWatchCommand(program: Command, context: CommandContext): void
   withCommonOptions(
     program
       .command('watch')
-      .description('show a running video until it ends; starts nothing and saves nothing')
-      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
+      .description('show a running video or image call until it ends; starts nothing and saves nothing')
+      .argument('<workflow-or-task-id>', 'id of the call, or of the task at the service')
       .option('--wait-for <duration>', 'how long to watch: 90s, 15m, 2h, 3d (default: until it ends)'),
   )
     .addHelpText('after', WATCH_HELP)
@@ -86,25 +88,28 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
   const interruption = onInterruption();
   try {
     const found = await videoStatus(connected, config, id);
-    const workflowId = found?.workflow?.workflowId;
-    if (workflowId === undefined) {
+    const started: Started<VideoOutcome | ImageOutcome> | false | undefined =
+      found?.activity != null
+        ? await connected.media.images.getHandle(found.activity.activityId)
+        : found?.workflow != null && connected.media.getVideo(found.workflow.workflowId);
+    if (!started) {
       const hint = `To see what is known, run \`${commandFor('status', id)}\`. To wait for a task, run \`${commandFor('resume', id)}\`.`;
-      throw new CliError('not_found', `No workflow was found for ${id}.`, { hint });
+      throw new CliError('not_found', `Nothing that runs or ran was found for ${id}.`, { hint });
     }
-    report.event('watching', { workflowId, ...given({ runId: found?.workflow?.runId }) });
-    const started = connected.media.getVideo(workflowId);
+    const { as, workflowId } = started;
+    const runId = found?.workflow?.runId ?? started.runId;
+    report.event('watching', { as, workflowId, runId });
     const resumeHint = commandFor('watch', id);
     const waited = await waitForOutcome(started, {
       connected,
       report,
       interruption,
       resumeHint,
-      showState: true,
+      showState: as === 'workflow',
       waitMs,
     });
     if (waited.kind === 'ended') return answerOutcome(context, waited.outcome, workflowId);
-    const { runId = '' } = found?.workflow ?? {};
-    answerLeft(context, { workflowId, runId, isNew: false, state: waited.state }, resumeHint);
+    answerLeft(context, { as, workflowId, runId, isNew: false, state: waited.state }, resumeHint);
   } finally {
     interruption.dispose();
   }
@@ -121,8 +126,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   withCommonOptions(
     program
       .command('resume')
-      .description('continue waiting for a video and save the file; never creates anything')
-      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
+      .description('continue waiting for a video or image call and save the files; never creates anything')
+      .argument('<workflow-or-task-id>', 'id of the call, or of the task at the service')
       .option(
         '--wait-for <duration>',
         'how long to wait before exiting; the video continues: 90s, 15m, 2h, 3d (default: 15m)',
@@ -158,6 +163,7 @@ async function resume(context: CommandContext, id: string, options: ResumeOption
     waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `Looking for ${id}`,
     resumeHint: commandFor('resume', id),
-    start: (media) => media.resume(id, given({ waitFor, polling })),
+    start: async (media) =>
+      (await media.images.getHandle(id)) ?? media.resume(id, given({ waitFor, polling })),
   });
 }

@@ -1,4 +1,4 @@
-import { type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   type ImageOutcome,
   type ImageEditRequest,
@@ -7,7 +7,7 @@ import {
   type PaidRequest,
   type DurationInput,
 } from 'temporal-media';
-import { type Started, type TemporalMediaClient } from 'temporal-media/client';
+import { type RunAs, type Started, type TemporalMediaClient } from 'temporal-media/client';
 import { given } from 'temporal-media/internal/domain/json';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import {
@@ -72,7 +72,8 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     (source) => 'artifact' in source,
   );
   const paid = { operation: 'edit_image', request } as const;
-  const start: ImageCall['start'] = (media, how) => media.startEdit({ request, ...how }, { id });
+  const start: ImageCall['start'] = (media, how) =>
+    media.images.start({ request, ...how }, { id, ...given({ as: options.as }) });
   await runImageCall(context, options, { id, waitFor, config, store, paid, sendsFiles, start });
 }
 
@@ -101,7 +102,8 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     ...given({ fields: readFields(options.field) }),
   } as ImageGenerationRequest;
   const paid = { operation: 'generate_image', request } as const;
-  const start: ImageCall['start'] = (media, how) => media.startImage({ request, ...how }, { id });
+  const start: ImageCall['start'] = (media, how) =>
+    media.images.start({ request, ...how }, { id, ...given({ as: options.as }) });
   await runImageCall(context, options, { id, waitFor, config, store, paid, start });
 }
 
@@ -143,6 +145,7 @@ interface ImageOptions extends PaidOptions {
   readonly quality?: string;
   readonly responseFormat?: string;
   readonly waitFor?: string;
+  readonly as?: RunAs;
 }
 
 function withImageOptions(command: Command): Command {
@@ -162,11 +165,17 @@ function withImageOptions(command: Command): Command {
         )
         .option('--account <name>', "name of the worker's credential to use")
         .option('--out <dir>', 'directory for the files', '.')
+        .addOption(
+          new Option(
+            '--as <kind>',
+            'what runs the call: an activity without a workflow, or a workflow (default: activity if the server can)',
+          ).choices(['workflow', 'activity']),
+        )
         .option(
           '--id <id>',
-          'workflow id and creation key; reusing an id never buys twice (default: a new id)',
+          'id of the call and creation key; reusing an id never buys twice (default: a new id)',
         )
-        .option('--detach', 'print the id and return as soon as the workflow has started'),
+        .option('--detach', 'print the id and return as soon as the call has started'),
     ),
   );
 }

@@ -24,6 +24,7 @@ import { otherwise } from 'temporal-media/internal/domain/bug';
 import { dataConverterOf } from '../shared/codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { CliError } from '../shared/errors';
+import { viewStandalone } from '../shared/execution-state';
 import { type ExportOptions, type ReplayOptions } from './options';
 
 /** The command arguments that select histories. */
@@ -106,7 +107,14 @@ export class HistorySources {
 
   async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
     const client = await this.#client();
-    const loaded = await this.#ofServer(await fetchChain(client, id, this.options.runId));
+    let chain: LoadedTarget;
+    try {
+      chain = await fetchChain(client, id, this.options.runId);
+    } catch (error) {
+      if (!(error instanceof HistoryError) || (await viewStandalone(client, id)) === undefined) throw error;
+      return { target: id, error: new HistoryError('no_history', NO_HISTORY) };
+    }
+    const loaded = await this.#ofServer(chain);
     if ('error' in loaded) return loaded;
     const prepare = async (other: LoadedTarget) => {
       const decoded = await this.#ofServer(other);
@@ -170,6 +178,9 @@ export class HistorySources {
     }
   }
 }
+
+const NO_HISTORY =
+  'It ran as an activity without a workflow. Temporal keeps no history of it, so there is nothing to replay.';
 
 /** Whether an argument can only be a path, even if the file does not exist. */
 const looksLikeFile = (target: string): boolean =>

@@ -17,7 +17,7 @@ import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../s
 import { CliError, failureOf, withoutSecrets } from '../shared/errors';
 import { columnsOf, type LiveView, type Report } from '../shared/report';
 import { shellWord } from '../shared/text';
-import { videoStatus } from '../status/run';
+import { statusLines, videoStatus, type VideoStatus } from '../status/run';
 import { decidedText } from '../unconfirmed/run';
 import { codeFor } from './code';
 import { loadTargets } from './load-targets';
@@ -56,8 +56,18 @@ export async function replay(
     const story = 'error' in target ? undefined : stories.toPrint(target.target, target.timeline);
     const since =
       story === undefined || 'error' in target ? undefined : await lookup.of(target.target, target.runs);
+    const call = isWithoutHistory(target) ? await lookup.callOf(target.target) : undefined;
     if (report.machine) {
-      shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
+      shown.push({ ...jsonOf(target), ...given({ timeline: story, since, call }) });
+      continue;
+    }
+    if (isWithoutHistory(target)) {
+      for (const line of [
+        target.target,
+        target.error.message,
+        ...(call ? statusLines(call, report.paintResult) : []),
+      ])
+        report.result(line);
       continue;
     }
     if (story !== undefined)
@@ -77,6 +87,10 @@ export async function replay(
   const failed = golden.length > 0 ? 'golden_differs' : summary.failure();
   if (failed === undefined) report.reply({ ok: true, data });
   else throw new CliError(failed, summary.message(failed), { data });
+}
+
+function isWithoutHistory(target: TargetReport | UnloadedTarget): target is UnloadedTarget {
+  return 'error' in target && target.error.code === 'no_history';
 }
 
 /** Returns a target's verdicts as lines. Its timeline is printed before them. */
@@ -258,19 +272,25 @@ class SinceThenLookup {
     id: string,
     runs: readonly Pick<LoadedRun, 'workflowId' | 'source'>[],
   ): Promise<SinceThen | undefined> {
-    const { context, options } = this;
+    const { options } = this;
     const isOfServer = runs.some(({ workflowId, source }) => workflowId === id && source === 'server');
     if (!isOfServer || options.runId !== undefined) return undefined;
-    const config = effectiveConfig(context, options);
-    this.#connected ??= connect(config, effectiveEnvironment(context, options));
-    // The timeline was printed and the history replayed, so failing to find more facts is not an error.
-    const found = await this.#connected
-      .then((connected) => videoStatus(connected, config, id, { askService: false }))
-      .catch(otherwise(undefined));
+    const found = await this.callOf(id);
     if (found === undefined) return undefined;
     const { decisions, workflow, earlierRuns, safe } = found;
     const waitedBy = workflow === null || workflow.workflowId === id ? null : workflow.workflowId;
     return { decisions, waitedBy, earlierRuns, safe };
+  }
+
+  /** Returns what the server and the workers' journal know about an id. Undefined if it cannot be read. */
+  async callOf(id: string): Promise<VideoStatus | undefined> {
+    const { context, options } = this;
+    const config = effectiveConfig(context, options);
+    this.#connected ??= connect(config, effectiveEnvironment(context, options));
+    // What was found before is printed, so failing to find more facts is not an error.
+    return this.#connected
+      .then((connected) => videoStatus(connected, config, id, { askService: false }))
+      .catch(otherwise(undefined));
   }
 }
 

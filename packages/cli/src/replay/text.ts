@@ -40,6 +40,7 @@ export class ReplaySummary {
 
   add(target: TargetReport | UnloadedTarget): void {
     if ('error' in target) {
+      if (target.error.code === 'no_history') return;
       this.#counts.unreadable += 1;
       this.#unread ??= failureOf(target.error).reply.type as CommandErrorType;
       return;

@@ -127,6 +127,7 @@ function artifactError(error: Error): CliError | undefined {
 }
 
 const HISTORY_ERRORS: { readonly [code: string]: CommandErrorType } = {
+  no_history: 'not_found',
   not_found: 'not_found',
   encrypted: 'payload_unreadable',
 };

@@ -1,10 +1,22 @@
-import { type Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  type Client,
+  type ConnectionLike,
+  decodeActivityExecutionStatus,
+  decodePendingActivityState,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ExecutionView, type OpenActivity } from 'temporal-media/internal/domain/case';
-import { ACTIVITY, RETRY_LATER } from 'temporal-media/internal/domain/names';
+import {
+  type ExecutionView,
+  type OpenActivity,
+  type OperatorPause,
+  type StandaloneCall,
+} from 'temporal-media/internal/domain/case';
+import { ACTIVITY, isOpen, PAUSED, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 
 /** `TaskQueueType` of the Temporal API. */
@@ -99,6 +111,7 @@ export async function viewExecution(
   const description = await describeWorkflow(lenientClient(client), workflowId);
   if (description === undefined) return undefined;
   const { runId, type, status, taskQueue, startTime, closeTime, historyLength, raw } = description;
+  const pause = raw.workflowExtendedInfo?.pauseInfo;
   return {
     workflowId,
     runId,
@@ -108,20 +121,84 @@ export async function viewExecution(
     startedAt: startTime.toISOString(),
     closedAt: closeTime?.toISOString() ?? null,
     historyLength,
+    pause:
+      status.name === PAUSED
+        ? pauseOf({ at: pause?.pausedTime, by: pause?.identity, reason: pause?.reason })
+        : null,
     pendingActivities: await Promise.all((raw.pendingActivities ?? []).map((one) => pendingOf(client, one))),
     url: url(workflowId) ?? null,
+  };
+}
+
+/** Describes the newest activity with this id that runs without a workflow. Undefined if the server has none. */
+export async function viewStandalone(
+  client: Client,
+  activityId: string,
+): Promise<StandaloneCall | undefined> {
+  const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
+  const info = found?.info;
+  const status = decodeActivityExecutionStatus(info?.status);
+  if (info == null || status === undefined) return undefined;
+  const { runId, taskQueue, scheduleTime, closeTime, nextAttemptScheduleTime } = info;
+  return {
+    ...(await pendingOf(client, { ...info, state: info.runState ?? null })),
+    runId: runId ?? '',
+    status,
+    taskQueue: taskQueue ?? '',
+    startedAt: isoOf(scheduleTime) ?? '',
+    closedAt: isoOf(closeTime),
+    nextAttemptAt: isOpen(status) ? isoOf(nextAttemptScheduleTime) : null,
   };
 }
 
 const OURS: ReadonlySet<string> = new Set(Object.values(ACTIVITY));
 
 type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+type Time = Pending['scheduledTime'];
 
-async function pendingOf(client: Client, activity: Pending): Promise<OpenActivity> {
-  const { activityType, activityId, attempt, lastFailure, paused } = activity;
+function isoOf(time: Time): string | null {
+  return time == null
+    ? null
+    : new Date(Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6).toISOString();
+}
+
+function pauseOf({
+  by,
+  at,
+  reason,
+  isRequested = false,
+}: {
+  readonly by: string | null | undefined;
+  readonly at: Time;
+  readonly reason: string | null | undefined;
+  readonly isRequested?: boolean;
+}): OperatorPause {
+  return { by: by || null, at: isoOf(at), reason: reason || null, isRequested };
+}
+
+function pauseOfActivity({ state, paused, pauseInfo }: Partial<Pending>): OperatorPause | null {
+  const now = decodePendingActivityState(state);
+  const isRequested = now === 'PAUSE_REQUESTED';
+  if (paused !== true && now !== 'PAUSED' && !isRequested) return null;
+  const { pauseTime, manual, rule } = pauseInfo ?? {};
+  return pauseOf({
+    at: pauseTime,
+    by: manual?.identity ?? rule?.ruleId,
+    reason: manual?.reason ?? rule?.reason,
+    isRequested,
+  });
+}
+
+type PendingFacts = Pick<
+  Pending,
+  'activityType' | 'activityId' | 'attempt' | 'lastFailure' | 'state' | 'paused' | 'pauseInfo'
+>;
+
+async function pendingOf(client: Client, activity: PendingFacts): Promise<OpenActivity> {
+  const { activityType, activityId, attempt, lastFailure } = activity;
   const type = activityType?.name ?? 'unknown';
   const failure = lastFailure?.applicationFailureInfo;
-  const facts = { type, activityId: activityId ?? '', paused: paused === true };
+  const facts = { type, activityId: activityId ?? '', pause: pauseOfActivity(activity) };
   // While another workflow watches its video, this activity fails and retries. That is not a real failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
     return { ...facts, attempt: 1, lastFailure: null, failureClass: null };

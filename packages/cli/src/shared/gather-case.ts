@@ -19,14 +19,16 @@ import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import {
   type CaseFacts,
   type ExecutionView,
+  isImageActivity,
   isImageCall,
   isVideoCall,
   decisionInForce,
+  type StandaloneCall,
 } from 'temporal-media/internal/domain/case';
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
-import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
+import { failingTask, pinnedWithoutWorker, viewExecution, viewStandalone } from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 
 /** The sources that a case is gathered from. */
@@ -83,12 +85,42 @@ class Gathering {
   }
 
   async run(): Promise<Gathered> {
-    const own = await this.view(this.id);
-    if (own !== undefined) return this.describe('workflow_id', own);
+    const own = await this.ownExecution();
+    if (own !== undefined) return own;
     await this.useQueue(this.taskQueue);
     const found = (await this.byJournal(this.id)) ?? (await this.byVisibility());
     if (found !== undefined && !('unread' in found)) return found;
     return (await this.byKey()) ?? (await this.byService()) ?? { unread: found?.unread ?? 0 };
+  }
+
+  /** Describes the id's newest execution: a workflow, or an activity without one. Their creation key is the same. */
+  private async ownExecution(): Promise<GatheredCase | undefined> {
+    const [workflow, activity] = await Promise.all([
+      this.view(this.id),
+      viewStandalone(this.source.client, this.id),
+    ]);
+    const isActivity = activity !== undefined && (workflow?.startedAt ?? '') <= activity.startedAt;
+    const other = isActivity ? workflow : activity;
+    if (other !== undefined)
+      this.notes.push(
+        `${isActivity ? 'A workflow' : 'An activity without a workflow'} with this id was started at ${other.startedAt}.`,
+      );
+    if (isActivity) return this.describeActivity(activity);
+    return workflow && this.describe('workflow_id', workflow);
+  }
+
+  private async describeActivity(activity: StandaloneCall): Promise<GatheredCase | undefined> {
+    await this.useQueue(activity.taskQueue);
+    const outcome = await this.outcomeOfActivity(activity);
+    this.creationKey ??= keyOf(outcome) ?? activity.activityId;
+    this.estimate = estimateOf(outcome);
+    // A create without a workflow leaves its task in the journal.
+    const { taskId = null } =
+      (isImageActivity(activity.type) ? undefined : await this.journal.key(this.creationKey, this.asked)) ??
+      {};
+    if (taskId !== null) this.video = (await this.journal.task(taskId, this.asked))?.found.video ?? null;
+    const decisions = isOpen(activity.status) ? [] : await this.decisionsOf(null, outcome);
+    return this.facts('activity_id', { activity, outcome, decisions });
   }
 
   /** Uses the workflow's own queue, not the queue set in the shell, to find its workers. */
@@ -132,7 +164,9 @@ class Gathering {
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner !== undefined) return this.describe('journal', owner);
     this.notes.push(
-      `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
+      found.workflowId === null
+        ? `The server has no workflow or activity ${this.id}, but the journal contains its key: its history or record has been deleted, for example after the retention period. The journal contains everything that was bought.`
+        : `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
     );
     const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
     return byTask ?? this.describe('journal', null);
@@ -195,7 +229,15 @@ class Gathering {
         earlierRuns,
         held: await this.heldBy(workflow),
       },
-      ...{ workflow, otherWorkflows: [], state: null, outcome: null, service: null, decisions: [] },
+      ...{
+        workflow,
+        activity: null,
+        otherWorkflows: [],
+        state: null,
+        outcome: null,
+        service: null,
+        decisions: [],
+      },
       ...{ hasWorker: this.hasWorker ?? null, ...found },
     };
   }
@@ -309,7 +351,16 @@ class Gathering {
     if (workflow?.status !== 'COMPLETED') return null;
     if (!isVideoCall(workflow) && !isImageCall(workflow)) return null;
     const handle = this.source.client.workflow.getHandle(workflow.workflowId, workflow.runId);
-    const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
+    return this.readOutcome(handle.result() as Promise<VideoOutcome | ImageOutcome>);
+  }
+
+  private async outcomeOfActivity(activity: StandaloneCall): Promise<CaseFacts['outcome']> {
+    if (activity.status !== 'COMPLETED' || !isImageActivity(activity.type)) return null;
+    const { activityId, runId } = activity;
+    return this.readOutcome(this.source.client.activity.getHandle<ImageOutcome>(activityId, runId).result());
+  }
+
+  private readOutcome(result: Promise<VideoOutcome | ImageOutcome>): Promise<CaseFacts['outcome']> {
     return result.then(withoutServiceText).catch((error: unknown) => {
       if (!isUnreadable(error)) throw error;
       this.notes.push(unreadable('outcome'));

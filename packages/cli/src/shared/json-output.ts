@@ -5,6 +5,7 @@ import {
   type Money,
   type VideoState,
 } from 'temporal-media';
+import { type RunAs } from 'temporal-media/client';
 
 /**
  * Types of the `-o json` and `-o jsonl` output, except the domain's types. `schema` publishes these types with their
@@ -28,8 +29,10 @@ export interface FailureReply {
   readonly hint: string;
 }
 
-/** A workflow that was started or attached to. */
+/** A workflow, or an activity without one, that was started or attached to. */
 export interface StartedWorkflow {
+  readonly as: RunAs;
+  /** Id of the workflow or of the activity. */
   readonly workflowId: string;
   readonly runId: string;
   /** False if the command attached to an existing workflow. */
@@ -81,11 +84,9 @@ interface Line<Type extends string> {
 /** A workflow was started or attached to. */
 export interface StartedLine extends Line<'started'>, StartedWorkflow {}
 
-/** `watch` has found the workflow. */
-export interface WatchingLine extends Line<'watching'> {
-  readonly workflowId: string;
-  readonly runId?: string;
-}
+/** `watch` has found the workflow, or the activity without one. */
+export interface WatchingLine
+  extends Line<'watching'>, Pick<StartedWorkflow, 'as' | 'workflowId' | 'runId'> {}
 
 /** A video workflow has a new state. */
 export interface StateLine extends Line<'state'> {

@@ -1,5 +1,6 @@
 import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from 'temporal-media';
+import { type Started } from 'temporal-media/client';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { PAUSED } from 'temporal-media/internal/domain/names';
 import { visible } from 'temporal-media/internal/domain/terminal-text';
@@ -180,11 +181,17 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Warns if the workflow that a command attached to is paused. */
-export async function warnIfPaused({ client }: Connected, report: Report, workflowId: string): Promise<void> {
-  const { status } = await client.workflow.getHandle(workflowId).describe();
-  if (status.name === PAUSED)
-    report.say(
-      `${report.paint('warn', 'warning:')} ${situation('paused', { ID: workflowId }, shellWord).text}`,
-    );
+/** Warns if the execution that a command attached to is paused. */
+export async function warnIfPaused(
+  { client }: Connected,
+  report: Report,
+  { as, workflowId: ID }: Pick<Started<unknown>, 'as' | 'workflowId'>,
+): Promise<void> {
+  const status =
+    as === 'activity'
+      ? (await client.activity.getHandle(ID).describe()).status
+      : (await client.workflow.getHandle(ID).describe()).status.name;
+  if (status !== PAUSED) return;
+  const { text } = situation(as === 'activity' ? 'standalone_paused' : 'paused', { ID }, shellWord);
+  report.say(`${report.paint('warn', 'warning:')} ${text}`);
 }

@@ -8,7 +8,7 @@ import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker'
 import { connect, type Connected } from './connect';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';
-import { failingTask, viewExecution } from './execution-state';
+import { failingTask, viewExecution, viewStandalone } from './execution-state';
 import { EXIT } from './exit-codes';
 import { type Interruption, onInterruption } from './interruption';
 import { answerLeft, answerOutcome } from './outcome-report';
@@ -57,10 +57,10 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
     }
     const started = await unlessInterrupted(run.start(connected.media), interruption, run.resumeHint);
     const { workflowId, runId, isNew } = started;
-    const url = connected.workflowUrl(workflowId);
+    const url = started.as === 'workflow' ? connected.workflowUrl(workflowId) : undefined;
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
-    if (!isNew) await warnIfPaused(connected, report, workflowId);
-    const facts = { workflowId, runId, isNew, ...(url !== undefined && { url }) };
+    if (!isNew) await warnIfPaused(connected, report, started);
+    const facts = { as: started.as, workflowId, runId, isNew, ...(url !== undefined && { url }) };
     report.event('started', facts);
     if (run.detach === true) {
       report.result(workflowId);
@@ -172,7 +172,7 @@ export async function waitForOutcome<Outcome>(
 ): Promise<Waited<Outcome>> {
   const { workflowId } = started;
   const over = new AbortController();
-  const shown = showProgress(workflowId, options, over.signal);
+  const shown = showProgress(started, options, over.signal);
   const waitLimit = startWaitLimit(options.waitMs);
   try {
     const result = started.result().then((outcome) => ({ kind: 'ended', outcome }) as const);
@@ -211,10 +211,12 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   if (exitCode === EXIT.unreachable) {
     return CliError.from({ ...reply, hint: `${reply.hint} Then: ${hint}` }, { workflowId });
   }
-  if ((error as Error).name !== 'WorkflowFailedError') return error;
+  const { name } = error as Error;
+  if (name !== 'WorkflowFailedError' && name !== 'ActivityExecutionFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
-  const message = `Workflow ${workflowId} ended without an outcome (${detail}).`;
+  const what = name === 'WorkflowFailedError' ? 'Workflow' : 'Activity';
+  const message = `${what} ${workflowId} ended without an outcome (${detail}).`;
   return new CliError('workflow_ended', message, { hint: `Continue with: ${hint}`, data: { workflowId } });
 }
 
@@ -239,7 +241,7 @@ export interface ShownProgress {
  * Shows every state and retry until the signal aborts. Skips anything that cannot be read because no worker is free.
  */
 export function showProgress(
-  workflowId: string,
+  { as, workflowId }: Pick<Started<unknown>, 'as' | 'workflowId'>,
   options: ShowProgressOptions,
   signal: AbortSignal,
 ): ShownProgress {
@@ -256,7 +258,7 @@ export function showProgress(
   if (options.showState) void showStates().catch(() => undefined);
   // While the video is being polled, its state already shows failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
-  void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
+  void showTries({ as, workflowId }, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
 }
 
@@ -266,13 +268,13 @@ interface TriesOptions extends Pick<ShowProgressOptions, 'connected'> {
 }
 
 async function showTries(
-  workflowId: string,
+  execution: Pick<Started<unknown>, 'as' | 'workflowId'>,
   { connected, view, isKnown }: TriesOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await delay(TRIES_MS, undefined, { signal });
-    const tries = isKnown() ? undefined : await triesOf(workflowId, connected);
+    const tries = isKnown() ? undefined : await triesOf(execution, connected);
     // Checked in a function, because TypeScript narrows `signal.aborted` to false after the loop condition.
     if (!hasEnded(signal)) view.tries(tries);
   }
@@ -283,13 +285,18 @@ async function showTries(
  * being retried.
  */
 async function triesOf(
-  workflowId: string,
+  { as, workflowId }: Pick<Started<unknown>, 'as' | 'workflowId'>,
   { client }: ShowProgressOptions['connected'],
 ): Promise<string | undefined> {
-  const found = await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined));
-  const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
-  if (again === undefined) return failingTask(client, workflowId).catch(otherwise(undefined));
-  return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'unknown reason'}`;
+  const activities =
+    as === 'activity'
+      ? [await viewStandalone(client, workflowId).catch(otherwise(undefined))]
+      : (await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined)))
+          ?.pendingActivities;
+  const again = activities?.find((one) => (one?.attempt ?? 1) > 1);
+  if (again !== undefined)
+    return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'unknown reason'}`;
+  return as === 'workflow' ? failingTask(client, workflowId).catch(otherwise(undefined)) : undefined;
 }
 
 function hasEnded(signal: AbortSignal): boolean {

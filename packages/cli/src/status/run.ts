@@ -1,6 +1,13 @@
 import { type VideoTask, type WatchFacts } from 'temporal-media';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { adviceOf, type CaseMoney, caseMoney, type ExecutionView } from 'temporal-media/internal/domain/case';
+import {
+  adviceOf,
+  type CaseMoney,
+  caseMoney,
+  type ExecutionView,
+  type OpenActivity,
+  type OperatorPause,
+} from 'temporal-media/internal/domain/case';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
@@ -47,6 +54,7 @@ export async function videoStatus(
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
   const {
     workflow,
+    activity,
     otherWorkflows,
     video,
     creationKey,
@@ -69,12 +77,18 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   if (workflow !== null) {
     add('Workflow', executionText(workflow));
     add('UI', workflow.url);
-    for (const { type, attempt, lastFailure, paused } of workflow.pendingActivities)
-      add(
-        'Activity',
-        `${type}, attempt ${attempt}${paused ? ', paused' : ''}${lastFailure === null ? '' : `, last failure: ${lastFailure}`}`,
-      );
+    add('Paused', workflow.pause && pauseText(workflow.pause));
+    for (const one of workflow.pendingActivities) add('Activity', activityText(one));
     for (const { type, id, state: end } of calls) add('Paid call', `${id} (${type}), ${end}`);
+  }
+  if (activity !== null) {
+    const { activityId, runId, status: now, startedAt, closedAt, nextAttemptAt } = activity;
+    add(
+      'Activity',
+      `${activityId} (without a workflow, run ${runId}), ${executionTimes({ status: now, startedAt, closedAt })}`,
+    );
+    add('Attempt', activityText(activity));
+    add('Next attempt', nextAttemptAt);
   }
   for (const other of otherWorkflows) add('Earlier', executionText(other));
   for (const runId of earlierRuns) add('Earlier', `run ${runId} with the same id`);
@@ -117,9 +131,33 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   return lines;
 }
 
-function executionText({ workflowId, runId, type, status, startedAt, closedAt }: ExecutionView): string {
+function executionText({ workflowId, runId, type, ...times }: ExecutionView): string {
+  return `${workflowId} (${type}, run ${runId}), ${executionTimes(times)}`;
+}
+
+function executionTimes({
+  status,
+  startedAt,
+  closedAt,
+}: Pick<ExecutionView, 'status' | 'startedAt' | 'closedAt'>): string {
   const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
-  return `${workflowId} (${type}, run ${runId}), ${status.toLowerCase().replaceAll('_', ' ')}, ${until}`;
+  return `${status.toLowerCase().replaceAll('_', ' ')}, ${until}`;
+}
+
+function activityText({ type, attempt, pause, lastFailure }: OpenActivity): string {
+  return [
+    `${type}, attempt ${attempt}`,
+    ...(pause === null
+      ? []
+      : [`${pause.isRequested ? 'pause requested' : 'paused'} ${pauseText(pause)}`.trimEnd()]),
+    ...(lastFailure === null ? [] : [`last failure: ${lastFailure}`]),
+  ].join(', ');
+}
+
+/** Says who has paused an execution, when and why, as far as the server reports it. */
+function pauseText({ by, at, reason }: OperatorPause): string {
+  const parts = [by && `by ${by}`, at && `at ${at}`].filter(Boolean).join(' ');
+  return reason === null ? parts : `${parts}: ${reason}`;
 }
 
 function videoText({ model, durationSeconds, resolution, referenceMode, createdAt }: VideoTask): string {

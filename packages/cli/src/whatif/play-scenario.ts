@@ -92,10 +92,10 @@ async function start(
   { workflow, request }: LocalRequest,
   dataDir: string,
 ): Promise<Started<unknown>> {
-  if (workflow === 'generateImage') return media.startImage({ request, policy }, { id });
+  if (workflow === 'generateImage') return media.images.start({ request, policy }, { id, as: 'workflow' });
   if (workflow === 'editImage') {
     const edit: ImageEditRequest = { ...request, images: [{ artifact: await anyPicture(dataDir) }] };
-    return media.startEdit({ request: edit, policy }, { id });
+    return media.images.start({ request: edit, policy }, { id, as: 'workflow' });
   }
   const input = {
     request: request as VideoRequest,

@@ -46,7 +46,7 @@ function packagesIn(text: string): readonly string[] {
 /** How to start each kind of call, and the sandbox counter for it. */
 const CALLS = {
   generateVideo: { start: 'startVideo', counter: 'creates' },
-  generateImage: { start: 'startImage', counter: 'images' },
+  generateImage: { start: 'images.start', counter: 'images' },
 } as const;
 
 /** Input for a written test. */

@@ -23,6 +23,9 @@ export interface ServerArguments {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
+/** Features that a development server leaves off. Otherwise `temporal workflow pause` is refused. */
+const DYNAMIC_CONFIG = { 'frontend.WorkflowPauseEnabled': 'true' };
+
 /** Returns the arguments for `temporal`. Binds every port to 127.0.0.1. */
 export function serverArguments(options: ServerArguments): string[] {
   const args = [
@@ -46,7 +49,7 @@ export function serverArguments(options: ServerArguments): string[] {
   for (const [name, type] of Object.entries(options.searchAttributes ?? {})) {
     args.push('--search-attribute', `${name}=${type}`);
   }
-  for (const [key, value] of Object.entries(options.dynamicConfig ?? {})) {
+  for (const [key, value] of Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig })) {
     args.push('--dynamic-config-value', `${key}=${value}`);
   }
   return args;

@@ -23,6 +23,7 @@ interface Verdict {
 const TOPS: Readonly<Record<string, readonly string[]>> = {
   'temporal-media': ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'deploy', 'docs', 'examples'],
   '@temporal-media/cli': ['LICENSE', 'README.md', 'bin'],
+  '@temporal-media/mcp': ['LICENSE', 'README.md', 'bin'],
 };
 const TOP = ['LICENSE', 'README.md'];
 
@@ -107,6 +108,9 @@ describe('the packed packages', () => {
     expect(help.stdout).toContain('Usage: temporal-media');
     const wrong = await project.npm('exec', '--offline', '--no', '--', 'temporal-media', 'no-such-command');
     expect(wrong).toMatchObject({ exitCode: 2 });
+    await project.npm('rebuild', '@temporal-media/mcp', '--ignore-scripts', '--offline');
+    const mcp = await project.npm('exec', '--offline', '--no', '--', 'temporal-media-mcp', '--help');
+    expect(mcp.stdout).toContain('Usage: temporal-media-mcp');
   });
 });
 

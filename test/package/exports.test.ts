@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json';
+import * as aiSdk from '../../packages/ai-sdk/src';
 import cli from '../../packages/cli/package.json';
+import mcp from '../../packages/mcp/package.json';
 import * as replay from '../../packages/replay/src';
 import * as report from '../../packages/report/src';
 import * as sandbox from '../../packages/sandbox/src';
@@ -35,10 +37,16 @@ describe('package exports', () => {
     },
   );
 
-  it('the command is executable, and there before the build: npm links it when it installs', () => {
-    const { mode } = statSync(join(ROOT, 'packages', 'cli', cli.bin['temporal-media']));
-    expect(mode & 0o111).toBe(0o111);
-  });
+  it.each([
+    ['cli', cli.bin['temporal-media']],
+    ['mcp', mcp.bin['temporal-media-mcp']],
+  ])(
+    'the command of %s is executable, and there before the build: npm links it when it installs',
+    (name, bin) => {
+      const { mode } = statSync(join(ROOT, 'packages', name, bin));
+      expect(mode & 0o111).toBe(0o111);
+    },
+  );
 
   it('the names are API', () => {
     const names = {
@@ -50,6 +58,7 @@ describe('package exports', () => {
       'temporal-media/stores': stores,
       'temporal-media/worker': worker,
       'temporal-media/workflows': workflows,
+      '@temporal-media/ai-sdk': aiSdk,
       '@temporal-media/replay': replay,
       '@temporal-media/report': report,
       '@temporal-media/sandbox': sandbox,

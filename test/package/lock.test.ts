@@ -30,12 +30,18 @@ describe('package-lock.json', () => {
   });
 
   // By the dependency of the sandbox, npm takes light-my-request, which fastify needs, below 6.8, whose cookie wants Node 22.
-  it('holds nothing that wants a newer Node than this package: npm prints no EBADENGINE', () => {
+  it('holds nothing but the AI SDK that wants a newer Node than this package: npm prints no other EBADENGINE', () => {
     const newer = Object.entries(lock.packages).filter(([, { engines }]) => {
       const ranges = (engines?.node ?? '*').split('||');
       return ranges.every((range) => Number(/\d+/.exec(range)?.[0] ?? 0) > 20);
     });
-    expect(newer.map(([name]) => name)).toEqual([]);
+    // The AI SDK 7 asks for Node 22, but test/ai-sdk runs it with this one. Nothing else needs it.
+    expect(newer.map(([name]) => name)).toEqual([
+      'node_modules/@ai-sdk/provider',
+      ...['@ai-sdk/gateway', '@ai-sdk/provider-utils', 'ai'].map(
+        (name) => `packages/ai-sdk/node_modules/${name}`,
+      ),
+    ]);
   });
 
   it('names no registry host', () => {

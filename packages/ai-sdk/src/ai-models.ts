@@ -185,10 +185,10 @@ async function start(
   const request = { model, prompt, n, ...given({ size, quality, fields }) };
   const common = { refuseWhileUnconfirmed: true, ...given({ account }) };
   if (files.length === 0 && mask === undefined)
-    return repeatable(call, () => media.startImage({ request, ...common }, { id }), abortSignal);
+    return repeatable(call, () => media.images.start({ request, ...common }, { id }), abortSignal);
   const images = await Promise.all(files.map((file) => sourceOf(store, file)));
   const edit = { ...request, images, ...(mask && { mask: await sourceOf(store, mask) }) };
-  return repeatable(call, () => media.startEdit({ request: edit, ...common }, { id }), abortSignal);
+  return repeatable(call, () => media.images.start({ request: edit, ...common }, { id }), abortSignal);
 }
 
 /** Stops waiting when the caller aborts. The workflow continues, and the same id returns its result. */

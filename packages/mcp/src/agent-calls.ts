@@ -80,15 +80,15 @@ export class AgentCalls {
     const common = startOf(options);
     if (paid.operation === 'create_video')
       await media.startVideo({ request: paid.request, waitFor: WAIT_FOR, ...common }, { id });
-    else await media.startImage({ request: paid.request, ...common }, { id });
+    else await media.images.start({ request: paid.request, ...common }, { id });
   }
 
   /** Reads where a call stands; with `save`, copies a completed call's files. Buys nothing. @throws CliError */
   async status(id: string, save = false): Promise<CallToolResult & { readonly state: string }> {
     const found = await videoStatus(await this.connected(), this.config, id);
     if (found === undefined) throw new CliError('not_found', `The id ${id} is unknown.`);
-    const { outcome, workflow } = found;
-    const isRunning = outcome === null && workflow !== null && isOpen(workflow.status);
+    const { outcome, workflow, activity } = found;
+    const isRunning = outcome === null && isOpen((workflow ?? activity)?.status ?? '');
     const state = isRunning ? 'running' : (outcome?.outcome ?? 'closed');
     const lines = statusLines(found, (_tone, line) => line);
     if (!save || outcome?.outcome !== 'completed')

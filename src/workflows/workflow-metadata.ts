@@ -54,11 +54,14 @@ function pairsOf(facts: SearchFacts) {
 const behaving = (versioningBehavior: VersioningBehavior) => (): WorkflowDefinitionOptions =>
   workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};
 
-/** A paid call finishes on the version that started it, so rolling back a version does not lose what it has bought. */
+/**
+ * A run finishes on the version that started it, so rolling back a version does not lose what it has bought. A campaign
+ * and its batches move between runs (campaign/history-limits).
+ */
 export const PINNED = behaving('PINNED');
 
 /**
- * A campaign may run for days and outlive a version. It continues on the current version, which can replay histories
- * from all earlier versions.
+ * A watcher may live as long as videos are bought, so its version would never drain. It continues on the current
+ * version, which can replay histories from all earlier versions.
  */
 export const AUTO_UPGRADE = behaving('AUTO_UPGRADE');

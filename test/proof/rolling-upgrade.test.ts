@@ -4,6 +4,7 @@ import { storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack, type RunningWorker, startMediaStack } from '../support/media-stack';
 import { describeDeep, proved } from '../support/proof';
+import { setCurrentVersion } from '../support/worker-versions';
 
 const VIDEOS = Number(process.env['PROOF_VIDEOS'] ?? 200);
 const ROWS = VIDEOS;
@@ -32,23 +33,7 @@ describeDeep('a worker deployment with versions', () => {
       ownConnection: true,
     });
 
-  /** As `temporal worker deployment set-current-version` does, once the server has heard of the version. */
-  async function makeCurrent(buildId: string): Promise<void> {
-    const { client, namespace } = stack.server;
-    await eventually(`${buildId} current`, () =>
-      client.workflowService
-        .setWorkerDeploymentCurrentVersion({
-          namespace,
-          deploymentName: deployment,
-          buildId,
-          identity: 'test',
-        })
-        .then(
-          () => true,
-          () => false,
-        ),
-    );
-  }
+  const makeCurrent = (buildId: string): Promise<void> => setCurrentVersion(stack, deployment, buildId);
 
   const order = (name: string) =>
     Promise.all(
@@ -103,11 +88,11 @@ describeDeep('a worker deployment with versions', () => {
     const during = await order('during');
     await collect(before);
     expect(await versionsOf(idsOf(before))).toEqual(new Set(['1']));
-    await first.stop();
-    // Its batches and it itself have workflow tasks all the time.
+    // Its batches hand back their rows, and it continues as new: nothing is pinned to the old version any more.
     await eventually('the campaign on the new version', async () =>
       (await versionsOf([campaign.workflowId])).has('2'),
     );
+    await first.stop();
 
     // The way back, while videos of the new version are in flight.
     const again = await startVersion('1');
@@ -118,6 +103,10 @@ describeDeep('a worker deployment with versions', () => {
     const [one] = during;
     const { events } = await stack.server.client.workflow.getHandle(one?.workflowId ?? '').fetchHistory();
     expect(JSON.stringify(events)).toContain(ACTIVITY.watchVideo);
+    await eventually('the campaign on the old version, or at its end', async () => {
+      const { closeTime } = await stack.server.client.workflow.getHandle(campaign.workflowId).describe();
+      return closeTime !== undefined || (await versionsOf([campaign.workflowId])).has('1');
+    });
     await second.stop();
     await collect(after);
     expect(await versionsOf(idsOf(after))).toEqual(new Set(['1']));

@@ -25,7 +25,7 @@ import { ACTIVITY, INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
 import { fits, onQuery, onSignal } from '../handlers';
 import { activity } from '../proxies';
 import { failedByHand, unlessCancelled } from '../timers';
-import { AUTO_UPGRADE } from '../workflow-metadata';
+import { PINNED } from '../workflow-metadata';
 import { costOf, isStarted, type OpenSet, type Row } from './batch-rows';
 import { BatchWork } from './batch-work';
 import { fullnessSince, historyNow, type HistorySize, isFull } from './history-limits';
@@ -324,4 +324,4 @@ export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
   return batch.run();
 }
 
-setWorkflowOptions(AUTO_UPGRADE, campaignBatch);
+setWorkflowOptions(PINNED, campaignBatch);

@@ -21,6 +21,9 @@ const MOST_BYTES = 30_000_000;
 export function continuesAsNew({ eventsPerRun }: CampaignInput, hasClosed: boolean): boolean {
   const { events, bytes } = historyNow();
   if (events >= MOST_EVENTS || bytes >= MOST_BYTES) return true;
+  // Each run is pinned to one worker version, and the next run moves to the new one. The server records this in the
+  // history, so a replay decides the same. It does not report a new version to a run that an operator has pinned.
+  if (workflowInfo().targetWorkerDeploymentVersionChanged) return true;
   // A run that ended before any batch was closed would only open batches, and so would the next run. The server's
   // suggestion to continue as new is ignored because it arrives far earlier, and no polls are sent while all batches
   // hand back their rows.

@@ -4,9 +4,9 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  continueAsNew,
   defineQuery,
   defineSignal,
+  makeContinueAsNewFunc,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -31,7 +31,7 @@ import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
 import { type CallWait } from '../../domain/video-state';
 import { fits, onQuery, onSignal, requireInput, waitsQuery } from '../handlers';
 import { activity } from '../proxies';
-import { AUTO_UPGRADE, recordFacts } from '../workflow-metadata';
+import { PINNED, recordFacts } from '../workflow-metadata';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
 
@@ -214,7 +214,9 @@ function shown(campaign: Campaign, phase: CampaignState['phase']): CampaignState
 
 async function goOn(campaign: Campaign): Promise<never> {
   await condition(allHandlersFinished);
-  return continueAsNew<typeof runCampaign>({ ...campaign.input, carried: campaign.carry() });
+  // A server before 1.31 ignores the option, and the campaign stays on its version.
+  const next = makeContinueAsNewFunc<typeof runCampaign>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+  return next({ ...campaign.input, carried: campaign.carry() });
 }
 
-setWorkflowOptions(AUTO_UPGRADE, runCampaign);
+setWorkflowOptions(PINNED, runCampaign);

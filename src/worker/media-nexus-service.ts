@@ -1,20 +1,17 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import {
-  getClient,
   operationInfo,
-  startWorkflow,
-  type WorkflowHandle,
-  WorkflowRunOperationHandler,
+  type TemporalNexusClient,
+  TemporalOperationHandler,
+  TemporalOperationResult,
 } from '@temporalio/nexus';
 import { type WorkerOptions } from '@temporalio/worker';
 import {
   HandlerError,
-  HandlerStartOperationResult,
   OperationError,
   type OperationHandler,
   type ServiceHandler,
   serviceHandler,
-  type StartOperationContext,
 } from 'nexus-rpc';
 import { TemporalMediaClient } from '../client';
 import {
@@ -139,76 +136,62 @@ function operation<Input, Outcome>(
   clientOptions: ClientOptions,
   runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
 ): OperationHandler<Input, Outcome> {
-  return {
-    async start(context, input) {
+  return new TemporalOperationHandler<Input, Outcome>({
+    start: async (_context, nexus, input) => {
       try {
         if (!isObject(input)) throw badRequest('The input must be an object.');
         const run = runOf(input);
-        if ('known' in run) return HandlerStartOperationResult.sync(run.known);
-        return await startRun(context, clientOptions(), run);
+        if ('known' in run) return TemporalOperationResult.sync(run.known);
+        return await startRun(nexus, clientOptions(), run);
       } catch (error) {
         throw handlerErrorOf(error);
       }
     },
-    cancel: (context, token) => WORKFLOW_RUN.cancel(context, token),
-  };
+  });
 }
 
-/** Cancels the workflow that an operation token identifies. */
-const WORKFLOW_RUN = new WorkflowRunOperationHandler<unknown, unknown>(() => {
-  throw new Error('This handler can only cancel operations.');
-});
-
 async function startRun<Outcome>(
-  context: StartOperationContext,
+  nexus: TemporalNexusClient,
   client: ReturnType<ClientOptions>,
   run: Run<Outcome>,
-): Promise<HandlerStartOperationResult<Outcome>> {
+): Promise<TemporalOperationResult<Outcome>> {
   const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input], memo: STARTED_BY };
-  if (run.start === undefined)
-    return pending(context, await startWorkflow(context, run.type, { ...options, ...ATTACH }));
-  const calls = new StartedByOperation(context);
+  if (run.start === undefined) return nexus.startWorkflow<Workflow<Outcome>>(run.type, { ...options, ...ATTACH });
+  const calls = new StartedByOperation<Outcome>(nexus);
   let started: Started<Outcome>;
   try {
     started = await run.start(new TemporalMediaClient(calls.client(), client));
   } catch (error) {
     const rejected = run.rejected?.(error);
     if (rejected === undefined) throw error;
-    return HandlerStartOperationResult.sync(rejected);
+    return TemporalOperationResult.sync(rejected);
   }
-  if (calls.started !== undefined) return pending(context, calls.started);
+  if (calls.started !== undefined) return calls.started;
   // If the workflow is open, attach this caller to it. If it is closed, return its result.
   try {
     const attached = { ...options, ...ATTACH, workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
-    return await pending(context, await startWorkflow(context, run.type, attached));
+    return await nexus.startWorkflow<Workflow<Outcome>>(run.type, attached);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return HandlerStartOperationResult.sync(await started.result());
+    return TemporalOperationResult.sync(await started.result());
   }
 }
 
+type Workflow<Outcome> = (...args: readonly unknown[]) => Promise<Outcome>;
+
 const ATTACH = { workflowIdConflictPolicy: 'USE_EXISTING' } as const;
 
-function pending<Outcome>(
-  context: StartOperationContext,
-  handle: WorkflowHandle<unknown>,
-): Promise<HandlerStartOperationResult<Outcome>> {
-  return new WorkflowRunOperationHandler<undefined, Outcome>(
-    async () => handle as WorkflowHandle<Outcome>,
-  ).start(context, undefined);
-}
-
 /** A client for one operation. When a workflow that it started ends, Temporal notifies the operation's caller. */
-class StartedByOperation {
-  started: WorkflowHandle<unknown> | undefined;
+class StartedByOperation<Outcome> {
+  started: TemporalOperationResult<Outcome> | undefined;
 
-  constructor(private readonly context: StartOperationContext) {}
+  constructor(private readonly nexus: TemporalNexusClient) {}
 
   client(): Client {
-    const client = getClient();
+    const { client } = this.nexus;
     const start: Client['workflow']['start'] = async (type, options) => {
-      this.started = await startWorkflow(this.context, type, options);
-      return client.workflow.getHandle(this.started.workflowId, this.started.runId) as never;
+      this.started = await this.nexus.startWorkflow<Workflow<Outcome>>(type as string, options);
+      return client.workflow.getHandle(options.workflowId) as never;
     };
     const workflow = Object.create(client.workflow, { start: { value: start } }) as Client['workflow'];
     return Object.create(client, { workflow: { value: workflow } }) as Client;

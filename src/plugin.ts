@@ -12,8 +12,9 @@ import {
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker';
+import { NAME } from './worker/activity-workers';
 import { joinBundle } from './worker/join-bundle';
-import { isServed, type MediaPluginOptions, NAME, replayWorkflows, serveWorker } from './worker/serve-worker';
+import { isServed, type MediaPluginOptions, replayWorkflows, serveWorker } from './worker/serve-worker';
 
 export { type MediaPluginOptions } from './worker/serve-worker';
 export { type ServedPart } from './domain/names';

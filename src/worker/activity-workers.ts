@@ -72,12 +72,15 @@ class ActivityWorker extends Worker {
   }
 }
 
+/** The name of the plugin in all its forms. A server lists it for each worker. */
+export const NAME = 'temporal-media';
+
 /**
  * A plugin that marks a worker whose activity queues are already served. If the worker also receives a `MediaPlugin` in
  * another way, such as from its connection, that plugin then does nothing.
  */
 export class QueuesServed implements WorkerPlugin {
-  readonly name: string = '../domain';
+  readonly name: string = NAME;
 }
 
 /** A queue's worker and the workers for its activity queues. They run and stop together. */

@@ -9,7 +9,7 @@ import { type Served } from '../domain/names';
 import { refuseUnsoundSdk, WorkerSetupError } from '../installation';
 import { type MediaConfig, readConfig, readUsableConfig } from '../settings/config';
 import { workflowsFor } from '../workflow-bundle';
-import { createActivityWorkers, QueuesServed, runAlongside } from './activity-workers';
+import { createActivityWorkers, NAME, QueuesServed, runAlongside } from './activity-workers';
 import { assembleWorker, openWorkerAccounts, PAID_LIMITS, servedOf, type ServingOptions } from './assemble';
 import { bindQueue } from './bind-queue';
 import { codeOf, joinBundle, refuseLacking } from './join-bundle';
@@ -238,9 +238,6 @@ class ActivityQueueWorkers {
 function withoutPlugins(connection: NativeConnection): NativeConnection {
   return Object.create(connection, { plugins: { value: [] } }) as NativeConnection;
 }
-
-/** The name of the plugin in all its forms. */
-export const NAME = '../domain';
 
 /** The plugin for one worker. It replaces all other instances that the worker received. */
 class WorkerPlugin extends QueuesServed {

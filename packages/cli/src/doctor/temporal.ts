@@ -14,6 +14,7 @@ import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/int
 import { isOlder, lackingIn, OLDEST_SERVER } from 'temporal-media/internal/worker/temporal-server-version';
 import { type JournalIdentity } from 'temporal-media/stores';
 import {
+  isFullyUsed,
   type PollerKind,
   pollsForNewWork,
   type QueueView,
@@ -49,10 +50,11 @@ export const workers: DoctorCheck = {
     const view = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
     const queues = Object.values(activityQueues(taskQueue));
     // Concurrent, because sequential calls would exceed the check's time limit.
-    const [workflows, activities, ...others] = await Promise.all([
+    const all = await Promise.all([
       ...KINDS.map((kind) => view(taskQueue, kind)),
       ...queues.map((queue) => view(queue, 'activities')),
     ]);
+    const [workflows, activities, ...others] = all;
     const now = Date.now();
     for (const view of [workflows, activities]) {
       const idle = view && checkVersions(view, taskQueue, now);
@@ -62,7 +64,8 @@ export const workers: DoctorCheck = {
     const finding = checkPollers(pollers, taskQueue, now);
     if (finding.state === 'ok') {
       const served = queues.map((queue, place) => [queue, pollsOf(others[place])] as const);
-      return checkActivityQueues(finding, served, now);
+      const views = [taskQueue, taskQueue, ...queues].map((queue, place) => [queue, all[place]] as const);
+      return checkSlots(checkActivityQueues(finding, served, now), views, now);
     }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
     const remedy = `${finding.remedy} The \`dev\` for this data directory polls "${dev.taskQueue}".`;
@@ -88,6 +91,21 @@ export function checkActivityQueues(
     'no_worker',
     `${served.message}, but no worker polls ${names}, so tasks on these queues would wait.`,
     'Run `temporal-media worker` or use createMediaWorker. If you assemble workers yourself, use createWorkers.',
+  );
+}
+
+/** Warns about queues on which every worker has all slots in use, which only their heartbeats show. */
+export function checkSlots(
+  served: Finding,
+  queues: readonly (readonly [queue: string, view: QueueView | undefined])[],
+  now: number,
+): Finding {
+  if (served.state !== 'ok') return served;
+  const full = queues.flatMap(([queue, view]) => (view && isFullyUsed(view, now) ? [queue] : []));
+  if (full.length === 0) return served;
+  return warning(
+    `${served.message}, but all slots are in use on ${[...new Set(full)].join(', ')}, so other tasks wait.`,
+    'Tasks start when running ones end. To run more at a time, start another worker.',
   );
 }
 

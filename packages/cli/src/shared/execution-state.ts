@@ -32,14 +32,19 @@ export interface WorkerVersion {
   readonly buildId: string;
 }
 
+/** A worker process on one task queue. */
+interface Poller {
+  /** When it last polled or sent a heartbeat, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Null for an unversioned worker. */
+  readonly version: WorkerVersion | null;
+  /** Whether all its slots were in use at its last heartbeat. Such a worker does not poll. */
+  readonly isFull?: boolean;
+}
+
 /** The pollers of a task queue, and the versions that receive its new work. */
 export interface QueueView {
-  readonly pollers: readonly {
-    /** Milliseconds since the Unix epoch. */
-    readonly at: number;
-    /** Null for an unversioned worker. */
-    readonly version: WorkerVersion | null;
-  }[];
+  readonly pollers: readonly Poller[];
   /** Versions that get new work. Empty when unversioned workers get it. */
   readonly current: readonly WorkerVersion[];
 }
@@ -55,26 +60,92 @@ export async function viewQueue(
   kind: PollerKind,
   limitMs: number,
 ): Promise<QueueView> {
-  const { pollers, versioningInfo } = await connection.withDeadline(Date.now() + limitMs, () =>
-    connection.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType: TYPES[kind],
-    }),
+  const [{ pollers, versioningInfo }, heartbeats] = await connection.withDeadline(Date.now() + limitMs, () =>
+    Promise.all([
+      connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: TYPES[kind],
+      }),
+      // Older servers have no heartbeats. Then only the list of pollers counts.
+      latestHeartbeats(connection, namespace, taskQueue).catch(otherwise([])),
+    ]),
   );
   const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  const polls = (pollers ?? []).map(({ identity, lastAccessTime, deploymentOptions }) => {
+    const isVersioned = Number(deploymentOptions?.workerVersioningMode) === VERSIONED;
+    const version = isVersioned ? versionOf(deploymentOptions ?? {}) : null;
+    return [identity ?? '', { at: millisecondsOf(lastAccessTime), version }] as const;
+  });
   return {
-    pollers: (pollers ?? []).map(({ lastAccessTime, deploymentOptions }) => ({
-      at: Number(lastAccessTime?.seconds ?? 0) * 1_000,
-      version:
-        deploymentOptions != null && Number(deploymentOptions.workerVersioningMode) === VERSIONED
-          ? versionOf(deploymentOptions)
-          : null,
-    })),
+    pollers: withHeartbeats(polls, heartbeats, kind),
     current: [currentDeploymentVersion, rampingDeploymentVersion].flatMap((version) =>
       version?.buildId ? [versionOf(version)] : [],
     ),
   };
+}
+
+type Heartbeat = NonNullable<
+  NonNullable<
+    Awaited<ReturnType<ConnectionLike['workflowService']['describeWorker']>>['workerInfo']
+  >['workerHeartbeat']
+>;
+
+/** Maximum number of workers to describe. Any one that is alive shows that a queue is served. */
+const MOST_DESCRIBED = 50;
+
+/** Returns what a queue's workers last told the server about themselves. They do so every minute, and when they stop. */
+async function latestHeartbeats(
+  { workflowService }: ConnectionLike,
+  namespace: string,
+  taskQueue: string,
+): Promise<readonly Heartbeat[]> {
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)}`;
+  const { workers } = await workflowService.listWorkers({ namespace, query, pageSize: MOST_DESCRIBED });
+  const described = await Promise.all(
+    workers.map(({ workerInstanceKey = null }) =>
+      workflowService.describeWorker({ namespace, workerInstanceKey }),
+    ),
+  );
+  return described.flatMap(({ workerInfo }) => workerInfo?.workerHeartbeat ?? []);
+}
+
+/** `WORKER_STATUS_RUNNING` of the Temporal API. */
+const RUNNING = 1;
+
+/**
+ * Corrects the list of pollers, in which a stopped worker remains for five minutes, and a worker without a free slot
+ * looks like a dead one. One process may have had several workers on the queue, all with one identity.
+ */
+function withHeartbeats(
+  polls: readonly (readonly [identity: string, poller: Poller])[],
+  heartbeats: readonly Heartbeat[],
+  kind: PollerKind,
+): readonly Poller[] {
+  const pollers = new Map(polls);
+  const inOrder = heartbeats.toSorted(
+    (a, b) => millisecondsOf(a.heartbeatTime) - millisecondsOf(b.heartbeatTime),
+  );
+  for (const heartbeat of inOrder) {
+    const { workerIdentity, heartbeatTime, deploymentVersion, status } = heartbeat;
+    const slots = kind === 'workflows' ? heartbeat.workflowTaskSlotsInfo : heartbeat.activityTaskSlotsInfo;
+    const used = slots?.currentUsedSlots ?? 0;
+    const free = slots?.currentAvailableSlots ?? 0;
+    const identity = workerIdentity ?? '';
+    const at = millisecondsOf(heartbeatTime);
+    const before = pollers.get(identity);
+    if (Number(status) !== RUNNING) {
+      if (before !== undefined && before.at <= at) pollers.delete(identity);
+    } else if (used + free > 0) {
+      const version = deploymentVersion?.deploymentName ? versionOf(deploymentVersion) : null;
+      pollers.set(identity, { version, ...before, at: Math.max(at, before?.at ?? 0), isFull: free === 0 });
+    }
+  }
+  return [...pollers.values()];
+}
+
+function millisecondsOf(time: Heartbeat['heartbeatTime']): number {
+  return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1_000_000);
 }
 
 function versionOf({
@@ -95,11 +166,25 @@ export function versionText({ deploymentName, buildId }: WorkerVersion): string 
   return `${deploymentName} ${buildId}`;
 }
 
-/** Returns when each worker that gets new work last polled, in milliseconds since the Unix epoch. */
-export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
+/** Returns the workers that get new work. */
+function pollersForNewWork({ pollers, current }: QueueView): readonly Poller[] {
   const takesNew = (version: WorkerVersion | null): boolean =>
     current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));
-  return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
+  return pollers.filter(({ version }) => takesNew(version));
+}
+
+/** Returns when each worker that gets new work was last heard of, in milliseconds since the Unix epoch. */
+export function pollsForNewWork(view: QueueView): readonly number[] {
+  return pollersForNewWork(view).map(({ at }) => at);
+}
+
+/**
+ * Whether new work waits because every worker that gets it has all slots in use.
+ * @param now milliseconds since the Unix epoch
+ */
+export function isFullyUsed(view: QueueView, now: number): boolean {
+  const alive = pollersForNewWork(view).filter(({ at }) => now - at <= STALE_POLL_MS);
+  return alive.length > 0 && alive.every(({ isFull }) => isFull === true);
 }
 
 /** Describes a workflow id's newest run. Undefined if the server has none. */

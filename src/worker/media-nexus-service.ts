@@ -156,7 +156,8 @@ async function startRun<Outcome>(
   run: Run<Outcome>,
 ): Promise<TemporalOperationResult<Outcome>> {
   const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input], memo: STARTED_BY };
-  if (run.start === undefined) return nexus.startWorkflow<Workflow<Outcome>>(run.type, { ...options, ...ATTACH });
+  if (run.start === undefined)
+    return nexus.startWorkflow<Workflow<Outcome>>(run.type, { ...options, ...ATTACH });
   const calls = new StartedByOperation<Outcome>(nexus);
   let started: Started<Outcome>;
   try {

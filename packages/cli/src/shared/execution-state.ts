@@ -94,7 +94,7 @@ type Heartbeat = NonNullable<
 /** Maximum number of workers to describe. Any one that is alive shows that a queue is served. */
 const MOST_DESCRIBED = 50;
 
-/** Returns what a queue's workers last told the server about themselves. They do so every minute, and when they stop. */
+/** Returns what a queue's workers last reported about themselves, which they do every minute and when they stop. */
 async function latestHeartbeats(
   { workflowService }: ConnectionLike,
   namespace: string,

@@ -169,8 +169,8 @@ async function installRuntime(
         ...(bindAddress !== undefined && {
           metrics: { prometheus: { bindAddress, histogramBucketOverrides: histogramBuckets() } },
         }),
-        // Without this setting, the SDK core writes lines in its own format to the console.
-        ...(options.logFormat === 'json' && { logging: { forward: {} } }),
+        // The SDK core would write to the console itself, in its own format and without redaction.
+        logging: { forward: {} },
       },
     });
   } catch (error) {

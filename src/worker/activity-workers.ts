@@ -5,6 +5,7 @@ import { type ActivityQueueKind, activityQueues } from '../domain/names';
 export type ActivityQueueOptions = Partial<
   Pick<
     WorkerOptions,
+    | 'activityTaskPollerBehavior'
     | 'maxConcurrentActivityTaskExecutions'
     | 'maxConcurrentActivityTaskPolls'
     | 'maxTaskQueueActivitiesPerSecond'

@@ -49,7 +49,7 @@ export const SITUATIONS = {
   pinned: [
     'mend',
     'It is pinned to a worker version that no running worker has. Workers of other versions do not receive it.',
-    'It is pinned to worker version VERSION, but no worker of that version polls task queue QUEUE. Start one, or move the workflow to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
+    'It is pinned to worker version VERSION, but no worker of that version polls task queue QUEUE. Start one, or move the workflow and any open batches to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
   ],
   code_fails: [
     'mend',

@@ -157,6 +157,7 @@ function makeActivityWorkers(own: WorkerOptions, served: ServedQueues): Promise<
         taskQueue,
         // A tuner defines the slots, so the two options exclude each other.
         ...(queues[kind]?.tuner === undefined && { maxConcurrentActivityTaskExecutions: SLOTS[kind] }),
+        // Autoscaling pollers and resource-based slots cost more CPU, and nothing finished sooner (ADR 35).
         maxConcurrentActivityTaskPolls: 5,
         // Eager activities would bypass the server's rate limit.
         maxEagerActivityReservationsPerWorkflowTask: 0,

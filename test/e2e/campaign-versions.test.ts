@@ -63,6 +63,17 @@ describe('a campaign that is pinned to a worker version', () => {
     return runs;
   }
 
+  /** As `temporal workflow update-options` does. */
+  async function move(workflowId: string, versioningOverride: object): Promise<void> {
+    const { client, namespace } = stack.server;
+    await client.workflowService.updateWorkflowExecutionOptions({
+      namespace,
+      workflowExecution: { workflowId },
+      workflowExecutionOptions: { versioningOverride },
+      updateMask: { paths: ['versioning_override'] },
+    });
+  }
+
   const inFlight = (state: CampaignState): boolean => state.inFlight > 0;
 
   async function begun(rows: readonly Row[], deployment: string) {
@@ -111,19 +122,27 @@ describe('a campaign that is pinned to a worker version', () => {
     const deployment = stack.server.uniqueId('versions');
     const rows = rowsOf('held', 8, 2);
     const { first, second, handle } = await begun(rows, deployment);
-    const { client, namespace } = stack.server;
     const version = { deploymentName: deployment, buildId: '1' };
-    await client.workflowService.updateWorkflowExecutionOptions({
-      namespace,
-      workflowExecution: { workflowId: handle.workflowId },
-      workflowExecutionOptions: { versioningOverride: { pinned: { behavior: 1, version } } },
-      updateMask: { paths: ['versioning_override'] },
-    });
+    await move(handle.workflowId, { pinned: { behavior: 1, version } });
     await setCurrentVersion(stack, deployment, '2');
     expect(await handle.result()).toMatchObject({ outcome: 'completed', counts: { completed: 8 } });
     const runs = await runsOf(handle.workflowId, handle.firstExecutionRunId);
     expect(runs.map(({ versions }) => versions)).toEqual([['1']]);
     await first.stop();
+    await second.stop();
+  });
+
+  test('whose workers stopped too early is moved by an operator, with its open batches', async () => {
+    const deployment = stack.server.uniqueId('versions');
+    const rows = rowsOf('stranded', 8, 2);
+    const { first, second, handle } = await begun(rows, deployment);
+    const { batches } = await campaignStateOf(handle);
+    await first.stop();
+    await setCurrentVersion(stack, deployment, '2');
+    for (const { workflowId } of [handle, ...batches]) await move(workflowId, { autoUpgrade: true });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', counts: { completed: 8 } });
+    const requests = await stack.sandbox.admin.requests({ operation: 'create' });
+    expect(requests.filter(({ json }) => JSON.stringify(json).includes('stranded'))).toHaveLength(8);
     await second.stop();
   });
 });

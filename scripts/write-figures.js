@@ -29,7 +29,7 @@ const MEANING = {
   'image-overhead':
     'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
   images:
-    'An image call as an activity without a workflow, compared with the workflow `generateImage` ([ADR 34](adr/0034-images-run-without-a-workflow.md)).',
+    'An image call as an activity without a workflow, compared with the workflow `generateImage` ([ADR 37](adr/0037-images-run-without-a-workflow.md)).',
   journal:
     'What the journal adds to a paid call, compared with two bare requests to the same store. The bucket and database are on this machine, so add your network latency to each request.',
   'local-polls': 'What Temporal takes for a poll ([ADR 33](adr/0033-polls-are-not-local-activities.md)).',

@@ -18,6 +18,7 @@ import { outcomes, type VideoOutcome } from '../domain/outcome';
 import { PACE, type SlowPolling } from '../domain/poll-cadence';
 import { milliseconds } from '../domain/shape';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
+import { type VideoState } from '../domain/video-state';
 import { type PollingMode, type PollingProfile, type VideoTask, videoTaskById } from '../domain/video-task';
 import { beginWatch, type Watch, type WatchState } from '../domain/watch-state';
 import {
@@ -33,7 +34,7 @@ import {
   type CarriedWait,
   type GenerateVideoInput,
 } from '../domain/workflow-inputs';
-import { NO_INPUT, onSignal, queuesOf, requireInput } from './handlers';
+import { NO_INPUT, type OnProgress, onSignal, queuesOf, requireInput } from './handlers';
 import { type PollEnd, PollLoop } from './poll-loop';
 import { activity } from './proxies';
 import { executionExpiresAt, withTimeLimit } from './timers';
@@ -261,13 +262,17 @@ function hardEnd(polling: PollingProfile): number | null {
 /**
  * Waits for an existing task and downloads its result. It only polls and downloads, and never validates or creates
  * anything (architecture: Wait). The wait starts when this workflow starts.
+ * @param onProgress set by `withProgress`; never part of a start
  */
-export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
+export async function awaitVideo(
+  input: AwaitVideoInput,
+  onProgress?: OnProgress<VideoState>,
+): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
     const found = await find(input, progress);
     if ('outcome' in found) return found;
     return waitForVideo(input, found, progress);
-  });
+  }, onProgress);
 }
 
 /**

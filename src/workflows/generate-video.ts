@@ -4,25 +4,30 @@ import { billing } from '../domain/money';
 import { outcomes, type VideoOutcome } from '../domain/outcome';
 import { type CreatedVideo } from '../domain/paid-call';
 import { milliseconds } from '../domain/shape';
+import { type VideoState } from '../domain/video-state';
 import { type CarriedWait, GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { awaitDecision, Decisions } from './await-decision';
 import { beginWait, waitForVideo } from './await-video';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
-import { inputIssue, queuesOf } from './handlers';
+import { inputIssue, type OnProgress, queuesOf } from './handlers';
 import { trackVideo, type VideoProgress } from './video-progress';
 import { PINNED } from './workflow-metadata';
 
 /**
  * Creates one video at most once, waits for it, then downloads and verifies it (contract 2 to 4). Returns an outcome
  * unless it is terminated or times out. Once the task was created, every outcome contains its ID.
+ * @param onProgress set by `withProgress`; never part of a start
  */
-export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
+export async function generateVideo(
+  input: GenerateVideoInput,
+  onProgress?: OnProgress<VideoState>,
+): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
     const created = await create(input, progress);
     if ('outcome' in created) return created;
     return waitForVideo(input, created, progress);
-  });
+  }, onProgress);
 }
 
 /**

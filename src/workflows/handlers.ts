@@ -1,5 +1,6 @@
 import {
   ApplicationFailure,
+  CancellationScope,
   defineQuery,
   type defineUpdate,
   log,
@@ -111,4 +112,39 @@ export function onQuery<Result, Args extends unknown[]>(
   answer: (...args: NoInfer<Args>) => Result,
 ): void {
   setHandler(query, answer);
+}
+
+/**
+ * A hook in your workflow code that receives states, for example to publish them in a memo, a signal or a query. It is
+ * called with a copy of a state that the workflow has anyway, so it adds no events or timers and replays identically.
+ * The commands that the hook itself issues become part of the workflow's history: guard a new or changed hook with
+ * `patched` while workflows are open. A paid call neither waits for the hook nor fails because of it: a hook that throws
+ * or rejects is logged by its error's name.
+ */
+export type OnProgress<State> = (state: State) => void | PromiseLike<void>;
+
+/**
+ * Returns a function that passes the current state to the hook if its facts differ from the last ones. An untyped
+ * caller may pass anything as a hook; only functions are called.
+ */
+export function reportProgress<State>(
+  hook: OnProgress<State> | undefined,
+  factsOf: (state: State) => unknown,
+): (current: () => State) => void {
+  if (typeof hook !== 'function') return () => undefined;
+  let last = '';
+  return (current) => {
+    const state = current();
+    const facts = JSON.stringify(factsOf(state));
+    if (facts === last) return;
+    last = facts;
+    // A changed copy changes nothing here. A canceled workflow can still publish how it ended.
+    const copy = JSON.parse(JSON.stringify(state)) as State;
+    CancellationScope.nonCancellable(async () => hook(copy)).catch((error: unknown) =>
+      // The message may quote a prompt.
+      log.warn('An onProgress hook failed, and the call continues', {
+        error: error instanceof Error ? error.name : typeof error,
+      }),
+    );
+  };
 }

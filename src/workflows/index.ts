@@ -13,6 +13,8 @@ export {
   mediaActivities,
   orThrow,
   resumeVideo,
+  withProgress,
+  type ChildProgress,
   type ExecuteVideoOptions,
   type MediaCallDefaults,
   type MediaCalls,
@@ -22,7 +24,7 @@ export { PollLoop, type PollEnd, type PollLoopOptions } from './poll-loop';
 export { watchVideos } from './watch-videos';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
-export { waitsQuery } from './handlers';
+export { type OnProgress, waitsQuery } from './handlers';
 export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './await-decision';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
 export { campaignBatch } from './campaign/campaign-batch';

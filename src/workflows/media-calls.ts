@@ -3,23 +3,40 @@ import {
   type ChildWorkflowOptions,
   executeChild,
   ParentClosePolicy,
+  setWorkflowOptions,
+  startChild,
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import { type CampaignState } from '../domain/campaign/campaign-state';
 import { activityQueues, STARTED_BY, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, refusedBeforeSend, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
+import { type VideoState } from '../domain/video-state';
 import {
   type AwaitVideoInput,
   type GenerateVideoInput,
   IMAGE_CALL_SHAPE,
   type ImageCallOptions,
 } from '../domain/workflow-inputs';
-import { type awaitVideo } from './await-video';
+import { runCampaign } from './campaign/run-campaign';
 import { creationKey } from './creation-key';
-import { type generateVideo } from './generate-video';
-import { taskQueueIssue } from './handlers';
+import { type OnProgress, reportProgress, taskQueueIssue } from './handlers';
 import { imageCall, type ImagePlace } from './image-call';
+import { AUTO_UPGRADE, PINNED } from './workflow-metadata';
+
+/**
+ * What a workflow's own history shows about a video that runs as its child. The states in between are in the child's
+ * execution, and each one that the child sent would cost both workflows events.
+ */
+export interface ChildProgress {
+  /** `started`: the server started the child. `done`: the child returned an outcome. */
+  readonly phase: 'started' | 'done';
+  /** The child's workflow ID: publish it, and pass it to `media.watch` or the `video_state` query for all states. */
+  readonly workflowId: string;
+  /** How the video ended; null before that. */
+  readonly outcome: VideoOutcome['outcome'] | null;
+}
 
 /** Options of {@link executeVideo}: child workflow options, with a required task queue. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
@@ -28,6 +45,11 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
    * `workflowInfo().taskQueue`.
    */
   readonly taskQueue: string;
+  /**
+   * Called when the child has started and when it has ended, at events that the caller has anyway. Not called if the
+   * child is not started, or ends without an outcome. For all states of a video, see {@link withProgress}.
+   */
+  readonly onProgress?: OnProgress<ChildProgress>;
 };
 
 /**
@@ -45,11 +67,9 @@ export async function executeVideo(
   if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
   const own = creationKey((input as GenerateVideoInput | null)?.creationKey);
   if ('refused' in own) return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
-  return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
-    staticSummary: callSummary((input as GenerateVideoInput | null)?.request),
-    ...childOptions(options),
-    args: [{ ...input, creationKey: own.key }],
-  });
+  const staticSummary = callSummary((input as GenerateVideoInput | null)?.request);
+  const keyed = { ...input, creationKey: own.key };
+  return runChild(WORKFLOW.generateVideo, keyed, { staticSummary, ...options });
 }
 
 /**
@@ -64,10 +84,69 @@ export async function resumeVideo(
 ): Promise<VideoOutcome> {
   const issue = taskQueueIssue((options as ExecuteVideoOptions | undefined)?.taskQueue);
   if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
-  return executeChild<typeof awaitVideo>(WORKFLOW.awaitVideo, {
-    ...childOptions(options),
-    args: [{ ...wait, video }],
-  });
+  return runChild(WORKFLOW.awaitVideo, { ...wait, video }, options);
+}
+
+type VideoWorkflow = (input: GenerateVideoInput | AwaitVideoInput) => Promise<VideoOutcome>;
+type VideoChild = ExecuteVideoOptions & { readonly args: Parameters<VideoWorkflow> };
+
+/**
+ * Runs a child. Without a hook, this adds no promise to those of older versions, because another one could change the
+ * order of the caller's commands in a replay.
+ */
+function runChild(
+  type: string,
+  input: Parameters<VideoWorkflow>[0],
+  { onProgress, ...options }: ExecuteVideoOptions,
+): Promise<VideoOutcome> {
+  const child: VideoChild = { ...childOptions(options), args: [input] };
+  return typeof onProgress === 'function'
+    ? reportedChild(type, child, onProgress)
+    : executeChild<VideoWorkflow>(type, child);
+}
+
+/** Issues the same commands as `executeChild`. */
+async function reportedChild(
+  type: string,
+  child: VideoChild,
+  onProgress: OnProgress<ChildProgress>,
+): Promise<VideoOutcome> {
+  const report = reportProgress(onProgress, ({ phase }) => phase);
+  const handle = await startChild<VideoWorkflow>(type, child);
+  const { workflowId } = handle;
+  report(() => ({ phase: 'started', workflowId, outcome: null }));
+  const result = await handle.result();
+  report(() => ({ phase: 'done', workflowId, outcome: result.outcome }));
+  return result;
+}
+
+/**
+ * Returns `generateVideo`, `awaitVideo` or `runCampaign` with a hook that gets its states while it runs: at the start of
+ * each run, and on each change of the phase, of the service's record, or of a campaign's counts and budget. With shared
+ * polling, a video has only phases, because its record is with the watcher. Export the result as your own workflow and
+ * start it with the same input, on the media workers' task queue:
+ *
+ * ```ts
+ * export const film = withProgress(generateVideo, ({ phase }) => upsertMemo({ phase }));
+ * ```
+ *
+ * A child runs in its own execution, where no function of its parent is called. If a parent needs more than its child's
+ * start and end, start your own workflow with `startChild` and a `creationKey` (without one, a reset of the parent buys
+ * again), and let the hook signal `workflowInfo().parent`. Commands of the hook add events: for about five states of a
+ * video, but for every report of a campaign's batches. What the hook does after an `await` may be lost in the last state.
+ *
+ * The workflow has your name, so `media.campaigns` and commands that look for `runCampaign` do not find it; queries,
+ * Updates and `media.watch` work.
+ */
+export function withProgress<Input, Outcome, State extends VideoState | CampaignState>(
+  workflow: (input: Input, onProgress?: OnProgress<State>) => Promise<Outcome>,
+  onProgress: OnProgress<NoInfer<State>>,
+): (input: Input) => Promise<Outcome> {
+  // The input is passed through, because a continue-as-new continues with it: a wrapper that changed it would buy again.
+  const reporting = (input: Input): Promise<Outcome> => workflow(input, onProgress);
+  const isCampaign = (workflow as unknown) === runCampaign;
+  setWorkflowOptions(isCampaign ? AUTO_UPGRADE : PINNED, reporting);
+  return reporting;
 }
 
 /** Short enough even if every character takes four bytes, because the server allows 1,000 bytes in an ID. */

@@ -7,7 +7,7 @@ import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
 import { type CallWait, videoDetails, type VideoState } from '../domain/video-state';
 import { pollFacts, type Watch } from '../domain/watch-state';
-import { onQuery, waitsQuery } from './handlers';
+import { onQuery, type OnProgress, reportProgress, waitsQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './workflow-metadata';
 
@@ -80,12 +80,18 @@ export class VideoProgress {
     outcome: null,
     evidence: null,
   };
+  private readonly report: (current: () => VideoState) => void;
+
+  constructor(onProgress?: OnProgress<VideoState>) {
+    this.report = reportProgress(onProgress, progressFacts);
+  }
 
   /** Must be called before the first await, so that queries are answered from the first workflow task on. */
   answerQueries(): void {
     onQuery(videoStateQuery, () => this.state());
     onQuery(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
-    this.show();
+    // A hook is not called yet: only the first update knows whether this run creates or continues.
+    setCurrentDetails(videoDetails(this.state()));
   }
 
   update(news: Partial<Facts>): void {
@@ -105,9 +111,10 @@ export class VideoProgress {
     else if (before === 'unconfirmed') forgetOutcome();
   }
 
-  /** Updates the details panel. Needed after a tick, because a tick changes states without calling `update`. */
+  /** Publishes the state. Needed after a tick, because a tick changes states without calling `update`. */
   show(): void {
     setCurrentDetails(videoDetails(this.state()));
+    this.report(() => this.state());
   }
 
   private state(): VideoState {
@@ -133,11 +140,17 @@ export class VideoProgress {
   }
 }
 
+/** What a hook is called for. Polls that found no change are left out, because each of them would be a call. */
+function progressFacts({ phase, taskId, sends, nextCreateAt, lastChangeAt, outcome }: VideoState): unknown {
+  return [phase, taskId, sends, nextCreateAt, lastChangeAt, outcome];
+}
+
 /** Runs a video workflow with its query handlers set before the first await. */
 export async function trackVideo(
   run: (progress: VideoProgress) => Promise<VideoOutcome>,
+  onProgress?: OnProgress<VideoState>,
 ): Promise<VideoOutcome> {
-  const progress = new VideoProgress();
+  const progress = new VideoProgress(onProgress);
   progress.answerQueries();
   const outcome = await run(progress);
   progress.update({ phase: 'done', outcome: outcome.outcome });

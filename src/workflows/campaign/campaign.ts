@@ -58,6 +58,8 @@ export class Campaign {
   private folding = false;
   private hasClosed = false;
   private nextReadAt: number;
+  /** Called at the end of every turn of the loop, when the state may have changed. */
+  onTurn: () => void = () => undefined;
   /** Whether a plan for resumed rows is currently being made. */
   planning = false;
   plan: CampaignPlan | null;
@@ -148,6 +150,7 @@ export class Campaign {
         if (leaves) return 'handover';
       }
       this.checkAgain(now);
+      this.onTurn();
       await condition(() => this.dirty);
     }
   }

@@ -29,7 +29,15 @@ import { sizeOf } from '../../domain/campaign/row-sets';
 import { given } from '../../domain/json';
 import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
 import { type CallWait } from '../../domain/video-state';
-import { fits, onQuery, onSignal, requireInput, waitsQuery } from '../handlers';
+import {
+  fits,
+  type OnProgress,
+  onQuery,
+  onSignal,
+  reportProgress,
+  requireInput,
+  waitsQuery,
+} from '../handlers';
 import { activity } from '../proxies';
 import { PINNED, recordFacts } from '../workflow-metadata';
 import { Campaign } from './campaign';
@@ -112,18 +120,26 @@ const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
  * Buys each row of a manifest once, waits for all of them and stores the results. The workflow ID is the campaign's ID
  * and part of every creation key, so the same ID never buys a row twice. Unless it is closed externally, the workflow
  * returns a value, except if its input is invalid or its first plan fails.
+ * @param onProgress set by `withProgress`; never part of a start
  */
-export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
+export async function runCampaign(
+  input: CampaignInput,
+  onProgress?: OnProgress<CampaignState>,
+): Promise<CampaignResult> {
   requireInput(input, CAMPAIGN_SHAPE);
   const campaign = new Campaign(input);
   let phase: CampaignState['phase'] = campaign.plan === null ? 'planning' : 'running';
-  onSignal(campaignReportSignal, fits(batchReportCheck), (report) => campaign.onReport(report));
-  onQuery(campaignStateQuery, () => campaignState(campaign, shown(campaign, phase)));
+  const state = () => campaignState(campaign, shown(campaign, phase));
+  const report = reportProgress(onProgress, progressFacts);
+  campaign.onTurn = () => report(state);
+  onSignal(campaignReportSignal, fits(batchReportCheck), (news) => campaign.onReport(news));
+  onQuery(campaignStateQuery, state);
   onQuery(waitsQuery, () => campaignWaits(campaign));
   acceptUpdates(campaign);
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();
   void root.cancelRequested.catch(() => campaign.cancel());
+  report(state);
   // Even after a cancellation, results that were already bought are collected.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
@@ -145,10 +161,17 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       await campaign.finish();
       await condition(allHandlersFinished);
       // An Update may have added a selection in the meantime.
-      if (campaign.selections.length === 0 && campaign.plan !== null)
-        return end(campaign, campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
+      if (campaign.selections.length > 0 || campaign.plan === null) continue;
+      report(state);
+      return end(campaign, campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
     }
   });
+}
+
+/** What a hook is called for: everything but rates, estimates and the times of reports. */
+function progressFacts(state: CampaignState): unknown {
+  const { phase, counts, remaining, inFlight, concurrency, budget, notes } = state;
+  return [phase, counts, remaining, inFlight, concurrency, budget, notes];
 }
 
 function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {

@@ -4,4 +4,5 @@ export * from './campaign-parents';
 export * from './joining-watches';
 export * from './late-watch';
 export * from './own-creates';
+export * from './progress-hooks';
 export * from './untyped-buyers';

@@ -84,15 +84,18 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
   while (!isAborted(signal)) {
     const state = await watched.state().catch(otherwise(undefined));
     if (isAborted(signal)) return;
-    const text = JSON.stringify(state ?? last);
-    if (state !== undefined && text !== last) {
-      last = text;
-      yield state;
+    const text = state === undefined ? last : JSON.stringify(state);
+    const isNew = text !== last;
+    last = text;
+    if (isNew && state !== undefined) yield state;
+    if (state?.phase === 'done') return;
+    // A workflow that was terminated keeps answering with its last state. Keep watching despite a brief server failure.
+    if (!isNew && !(await watched.isRunning().catch(otherwise(true)))) {
+      // It may have ended after it answered.
+      const end = state && (await watched.state().catch(otherwise(undefined)));
+      if (end !== undefined && JSON.stringify(end) !== last) yield end;
+      return;
     }
-    // Keep watching despite a brief server failure.
-    const goesOn =
-      state === undefined ? await watched.isRunning().catch(otherwise(true)) : state.phase !== 'done';
-    if (!goesOn) return;
     await delay(intervalMs, undefined, { ...(signal && { signal }) }).catch(otherwise(undefined));
   }
 }

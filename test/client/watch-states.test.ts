@@ -54,6 +54,26 @@ describe('watchStates', () => {
     expect(asked).toEqual([]);
   });
 
+  test('ends when the workflow is closed without an end, although its history still answers', async () => {
+    const asked = [() => Promise.resolve(true), () => Promise.reject(new Error('away'))];
+    const isRunning = () => (asked.shift() ?? (() => Promise.resolve(false)))();
+    const answers = [state('watching', 1), state('watching', 1), state('watching', 2)];
+    expect(await phases(watchStates(video(answers, isRunning), { intervalMs: 1 }))).toEqual([
+      'watching 1',
+      'watching 2',
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  test('yields how a workflow ended that ended after it was asked', async () => {
+    const answers = [state('watching', 1), state('watching', 1), state('done', 2)];
+    const closed = () => Promise.resolve(false);
+    expect(await phases(watchStates(video(answers, closed), { intervalMs: 1 }))).toEqual([
+      'watching 1',
+      'done 2',
+    ]);
+  });
+
   test('an abort ends it, also in the pause', async () => {
     const abort = new AbortController();
     const states = watchStates(video([state('watching')]), { intervalMs: 3_600_000, signal: abort.signal });

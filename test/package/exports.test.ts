@@ -4,6 +4,7 @@ import manifest from '../../package.json';
 import * as aiSdk from '../../packages/ai-sdk/src';
 import cli from '../../packages/cli/package.json';
 import mcp from '../../packages/mcp/package.json';
+import * as progress from '../../packages/progress/src';
 import * as replay from '../../packages/replay/src';
 import * as report from '../../packages/report/src';
 import * as sandbox from '../../packages/sandbox/src';
@@ -59,6 +60,7 @@ describe('package exports', () => {
       'temporal-media/worker': worker,
       'temporal-media/workflows': workflows,
       '@temporal-media/ai-sdk': aiSdk,
+      '@temporal-media/progress': progress,
       '@temporal-media/replay': replay,
       '@temporal-media/report': report,
       '@temporal-media/sandbox': sandbox,

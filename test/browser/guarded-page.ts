@@ -7,6 +7,9 @@ const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium'].find(
   (path) => path !== undefined && existsSync(path),
 );
 
+/** The browser, or an empty text where there is none. */
+export const CHROMIUM = executablePath ?? '';
+
 /** `describe` where a Chromium is, else `describe.skip`. */
 export const inBrowser = executablePath === undefined ? describe.skip : describe;
 
@@ -21,7 +24,7 @@ export function guardedPage(place: () => string, width: number): () => Page {
   const seen = { dialogs: [] as string[], foreign: [] as string[], errors: [] as string[] };
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   }, 120_000);
   afterAll(() => browser?.close());
   beforeEach(async () => {

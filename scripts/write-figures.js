@@ -42,7 +42,7 @@ const MEANING = {
   'temporal-postgres': 'With PostgreSQL persistence, the server CPU on this page grows by these factors.',
   upload: 'An image edit that uploads 300 MB and copies it into the store.',
   'wire-faults':
-    'Creates that the server received and accepted (paid for) under eight wire faults. The openai client had a timeout of 2 s per attempt, and the AI SDK 20 s in total. This package ran with its defaults. `bench/results` also contains openai 6.49.0.',
+    'Creates that the server received and accepted (paid for) under eight wire faults. The openai client had a timeout of 2 s per attempt, and the AI SDK 20 s in total. This package ran with its defaults.',
   'worker-start': 'How long `createMediaWorker` takes until the server lists its pollers.',
 };
 
@@ -92,10 +92,21 @@ function shownTable({ columns, rows: all }) {
 
 const goalText = ({ figure, value, unit, goal }) => `${figure} is ${value} ${unit} (goal ${goal})`;
 
+/** `240 shared: times empty`: several figures have one goal, which is named once. */
+function unmetText(unmet) {
+  const byGoal = new Map();
+  for (const { figure, value, unit, goal } of unmet) {
+    const [of, what = of] = figure.split(': ');
+    const key = `${what} (goal ${`${goal} ${unit}`.trim()})`;
+    byGoal.set(key, [...(byGoal.get(key) ?? []), of === what ? value : `${of} ${value}`]);
+  }
+  return [...byGoal].map(([goal, values]) => `${goal}: ${values.join(', ')}`).join('; ');
+}
+
 function goalsLine(goals) {
   const unmet = goals.filter(({ met }) => !met);
   if (unmet.length > 0)
-    return `${goals.length - unmet.length} of ${goals.length} goals met. **Not met**: ${unmet.map(goalText).join('; ')}.`;
+    return `${goals.length - unmet.length} of ${goals.length} goals met. **Not met**: ${unmetText(unmet)}.`;
   return goals.length === 1 ? `Goal met: ${goalText(goals[0])}.` : 'Goals met.';
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_TASK_QUEUE, WORKFLOW } from '../../src/domain';
 import { activityQueues, SIGNAL } from '../../src/domain/names';
@@ -28,7 +28,9 @@ describe('docs/other-languages.md', () => {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('shows examples/python/film.py as it is', () => {
-    expect(page).toContain('```python\n' + read('examples', 'python', 'film.py') + '```');
+  test('names every program of examples/python and examples/go', () => {
+    for (const language of ['python', 'go'])
+      for (const name of readdirSync(path.join(ROOT, 'examples', language)))
+        if (/\.(?:py|go)$/.test(name)) expect(page).toContain(`(../examples/${language}/${name})`);
   });
 });

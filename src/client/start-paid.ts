@@ -206,11 +206,7 @@ function workflowRunner<Outcome>(
       });
       return started(handle, handle.firstExecutionRunId, true);
     },
-    find: async () => {
-      const found = await describeWorkflow(client.workflow, id);
-      if (found === undefined) return undefined;
-      return { runId: found.runId, status: found.status.name, fingerprint: found.memo?.[FINGERPRINT_MEMO] };
-    },
+    find: () => findWorkflow(client, id),
     attach: (runId) => attach(client, id, runId),
   };
 }
@@ -249,19 +245,39 @@ function activityRunner(
       );
       return startedActivity(handle, true);
     },
-    find: async () => {
-      try {
-        const found = await client.activity.getHandle(id).describe({ includeInput: true });
-        const [sent] = (await found.getInput<unknown[]>().catch(otherwise(undefined))) ?? [];
-        const { activityRunId: runId, status } = found;
-        return { runId, status, fingerprint: fingerprintOf(found.activityType, sent) };
-      } catch (error) {
-        if (error instanceof ActivityNotFoundError) return undefined;
-        throw error;
-      }
-    },
+    find: () => findActivity(client, id),
     attach,
   };
+}
+
+async function findWorkflow(client: Client, id: string): Promise<Execution | undefined> {
+  const found = await describeWorkflow(client.workflow, id);
+  if (found === undefined) return undefined;
+  return { runId: found.runId, status: found.status.name, fingerprint: found.memo?.[FINGERPRINT_MEMO] };
+}
+
+async function findActivity(client: Client, id: string): Promise<Execution | undefined> {
+  try {
+    const found = await client.activity.getHandle(id).describe({ includeInput: true });
+    const [sent] = (await found.getInput<unknown[]>().catch(otherwise(undefined))) ?? [];
+    const { activityRunId: runId, status } = found;
+    return { runId, status, fingerprint: fingerprintOf(found.activityType, sent) };
+  } catch (error) {
+    if (error instanceof ActivityNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether this exact request was started under the ID, whatever runs it. False if the server does not respond. */
+export async function isStarted(
+  client: Client,
+  paid: PaidRequest,
+  { id, account }: { readonly id: string; readonly account?: string },
+): Promise<boolean> {
+  const finds = paid.operation === 'create_video' ? [findWorkflow] : [findWorkflow, findActivity];
+  // Older servers do not know activities without a workflow.
+  const found = await Promise.all(finds.map((find) => find(client, id).catch(otherwise(undefined))));
+  return found.some((one) => one?.fingerprint === requestFingerprint(paid, account));
 }
 
 /** An activity without a workflow has no memo, so its fingerprint is computed from its input. */

@@ -17,6 +17,7 @@ import { type Outcome } from './temporal-faults/paid-kinds';
 import { resetSchedules } from './temporal-faults/reset-schedules';
 import { type Schedule } from './temporal-faults/schedule';
 import { INTERRUPTED } from './temporal-faults/server-kill';
+import { standaloneSchedules } from './temporal-faults/standalone-schedules';
 import { Tally } from './temporal-faults/tally';
 import { timeoutSchedules } from './temporal-faults/timeout-schedules';
 
@@ -33,6 +34,7 @@ const SCHEDULES = [
   ...resetSchedules,
   ...operatorSchedules,
   ...cancelSchedules,
+  ...standaloneSchedules,
   ...keyMatrix,
 ].filter(inThisSize);
 

@@ -1,8 +1,7 @@
 import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
-import { requestFingerprint } from 'temporal-media/client';
-import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { isStarted } from 'temporal-media/internal/client/start-paid';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { FINGERPRINT_MEMO } from 'temporal-media/internal/domain/names';
+import { given } from 'temporal-media/internal/domain/json';
 import { type MediaConfig } from 'temporal-media/worker';
 import { spendLimitOf } from './confirm';
 import { connect } from './connect';
@@ -11,8 +10,8 @@ import { type CheckedCall } from './dry-run';
 import { type CallPlace } from './models-in-force';
 
 /**
- * Whether a workflow with exactly this request exists under its id. If so, the command returns what was bought, even if
- * the model configuration has since changed. False if the server does not respond.
+ * Whether exactly this request was started under its id. If so, the command returns what was bought, even if the model
+ * configuration has since changed. False if the server does not respond.
  */
 async function isCallStarted(
   paid: PaidRequest,
@@ -20,10 +19,9 @@ async function isCallStarted(
   { config, env }: CallPlace,
 ): Promise<boolean> {
   if (id === undefined) return false;
-  const found = await connect(config, env)
-    .then(({ client }) => describeWorkflow(client.workflow, id))
-    .catch(otherwise(undefined));
-  return found?.memo?.[FINGERPRINT_MEMO] === requestFingerprint(paid, account);
+  return connect(config, env)
+    .then(({ client }) => isStarted(client, paid, { id, ...given({ account }) }))
+    .catch(otherwise(false));
 }
 
 export interface SpendOptions {

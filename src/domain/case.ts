@@ -46,6 +46,8 @@ export interface OpenActivity {
   readonly failureClass: string | null;
   /** Null if nobody has paused the activity. */
   readonly pause: OperatorPause | null;
+  /** The task queue on which it waits for a worker; null while a worker has it, or if the server does not say. */
+  readonly queuedOn: string | null;
 }
 
 /** A pause in Temporal, by a person or by a rule of the namespace. */
@@ -107,6 +109,8 @@ export interface CaseFacts {
   readonly held: string | null;
   /** Whether a worker polls the workflow's task queue; null if unknown. */
   readonly hasWorker: boolean | null;
+  /** A task queue on which one of its activities waits and that no worker polls; null if there is none. */
+  readonly unserved: string | null;
 }
 
 const VIDEOS: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
@@ -174,7 +178,7 @@ export function adviceOf(facts: CaseFacts, word: Word): Advice {
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
 
 function whileOpen(
-  { state, held, hasWorker, calls, creationKey }: CaseFacts,
+  { state, held, hasWorker, unserved, calls, creationKey }: CaseFacts,
   { workflowId, status, type, taskQueue, pendingActivities }: ExecutionView,
   word: Word,
 ): Advice {
@@ -188,7 +192,8 @@ function whileOpen(
   }
   const broken = brokenStore(pendingActivities, workflow, word);
   if (broken !== undefined) return broken;
-  if (hasWorker === false) return situation('no_worker', workflow, word);
+  if (hasWorker === false || unserved !== null)
+    return situation('no_worker', { QUEUE: unserved ?? taskQueue }, word);
   if (type === WORKFLOW.runCampaign) return situation('campaign', workflow, word);
   if (type === WORKFLOW.campaignBatch)
     return situation('batch_open', { ID: campaignOfBatch(workflowId) }, word);
@@ -197,12 +202,12 @@ function whileOpen(
   return situation(calls.length > 0 ? 'own_open' : 'open');
 }
 
-function whileStandalone({ hasWorker }: CaseFacts, activity: StandaloneCall, word: Word): Advice {
+function whileStandalone({ unserved }: CaseFacts, activity: StandaloneCall, word: Word): Advice {
   const values = { ID: activity.activityId, QUEUE: activity.taskQueue };
   if (activity.pause !== null) return situation('standalone_paused', values, word);
   const broken = brokenStore([activity], values, word);
   if (broken !== undefined) return broken;
-  if (hasWorker === false) return situation('no_worker', values, word);
+  if (unserved !== null) return situation('no_worker', { QUEUE: unserved }, word);
   return situation('image');
 }
 

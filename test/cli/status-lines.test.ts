@@ -21,6 +21,7 @@ describe('what people read of a call that has ended', () => {
         calls: [],
         held: null,
         hasWorker: true,
+        unserved: null,
         estimate: null,
         money: { state: 'none', estimate: null },
         safe: 'Correct the request.',

@@ -39,6 +39,7 @@ describe('the advice on a case', () => {
       ...{ type: fc.constant(ACTIVITY.generateImage), activityId: fc.constant('order-1') },
       ...{ attempt: fc.constant(1), lastFailure: fc.constant(null), runId: fc.constant('r') },
       failureClass: fc.constantFrom(null, 'storage'),
+      queuedOn: fc.constant(null),
       pause: fc.boolean().map(pauseIf),
       status: fc.constantFrom(...OPEN, 'COMPLETED', 'TERMINATED', 'FAILED', 'TIMED_OUT', 'CANCELED'),
       ...{ taskQueue: fc.constant('q'), startedAt: fc.constant('2026-01-01T00:00:00.000Z') },
@@ -88,6 +89,7 @@ describe('the advice on a case', () => {
       video: fc.constantFrom(null, video),
       held: fc.constantFrom(null, 'Its code fails.'),
       hasWorker: fc.constantFrom(null, true, false),
+      unserved: fc.constantFrom(null, 'nowhere'),
       phase: fc.constantFrom(null, 'creating' as const, 'unconfirmed' as const, 'watching' as const),
     })
     // One execution handles the call, and only one that has completed has an outcome.

@@ -90,6 +90,37 @@ describe('status of a call that a person has stopped', () => {
     await handle.getHandle(id).terminate('the test ends');
   });
 
+  it.concurrent('names the queue without workers to which somebody has moved an activity', async () => {
+    const media = await stack();
+    const { namespace, client } = media.server;
+    const [id, queue] = [media.server.uniqueId('moved'), media.server.uniqueId('nowhere')];
+    const request = { model: 'image-2', prompt: 'an image that was moved', size: '512x512' };
+    const queues = { image: queue };
+    for (const as of ['workflow', 'activity'] as const) {
+      const started = await media.media.images.start(
+        { request, queues },
+        as === 'workflow' ? { id, as } : { id },
+      );
+      await eventually('the activity', async () => {
+        const { reply } = await runJson(['status', id], media.env);
+        return String(reply.data?.['safe']).includes(`Start a worker on task queue ${queue}`);
+      });
+      if (started.as === 'workflow') await client.workflow.getHandle(id).terminate('the test ends');
+      else await client.activity.getHandle(id).terminate('the test ends');
+    }
+    expect(await received(media, request.prompt)).toBe(0);
+    // What was scheduled elsewhere, and whose options an operator then changes.
+    const { id: slow, started } = await slowImage(media, 'an image that was moved while it was drawn', 3_000);
+    await client.workflowService.updateActivityOptions({
+      namespace,
+      execution: { workflowId: slow },
+      type: ACTIVITY.generateImage,
+      activityOptions: { taskQueue: { name: queue } },
+      updateMask: { paths: ['task_queue.name'] },
+    });
+    expect(await started.result()).toMatchObject({ outcome: 'completed' });
+  });
+
   it.concurrent('names the pause of a video, which is bought once', async () => {
     const media = await stack();
     const prompt = '[run:8s] a film of a paused wait';

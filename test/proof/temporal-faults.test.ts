@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type WorkflowHandle } from '@temporalio/client';
+import { type Started } from '../../src/client';
 import { CHANGED, JOURNAL_CHANGES, type JournalChange } from '../support/changed-journal';
 import { type MediaStack } from '../support/media-stack';
 import { proved, PROOF_SIZE } from '../support/proof';
@@ -121,7 +122,7 @@ describe('faults of Temporal', () => {
           { ...one, run: async () => [] },
         ]);
         // Those that need a task that exists come first; the creates are then on their way when the server dies.
-        const handles = new Map<Cell, WorkflowHandle>();
+        const handles = new Map<Cell, WorkflowHandle | Started<Outcome>>();
         for (const early of [true, false]) {
           await Promise.all(
             schedules.map(async ([cell], at) => {
@@ -137,7 +138,8 @@ describe('faults of Temporal', () => {
           schedules.map(async ([cell, schedule]) => {
             const handle = handles.get(cell);
             if (handle === undefined) throw new Error('It was never started.');
-            await expectAsForetold(cell, schedule, [await cell.outcome(handle)].flat());
+            const outcome = await ('as' in handle ? handle.result() : cell.outcome(handle));
+            await expectAsForetold(cell, schedule, [outcome].flat());
           }),
         );
       }

@@ -1,6 +1,9 @@
 import { type WorkflowHandle } from '@temporalio/client';
+import { type Started } from '../../../src/client';
 import { type Cell } from './cell';
+import { type Outcome } from './paid-kinds';
 import { ONCE, type Schedule, type Seen } from './schedule';
+import { startStandalone } from './standalone-schedules';
 
 /** A workflow that is somewhere on its way when its server is killed, and what comes of it after the restart. */
 export interface Interrupted {
@@ -11,8 +14,8 @@ export interface Interrupted {
   readonly expected: Seen;
   /** Needs a task that exists, and so comes there later than others. */
   readonly early?: true;
-  /** Brings a workflow there; what it waits for is still to come. */
-  readonly reach: (cell: Cell) => Promise<WorkflowHandle>;
+  /** Brings a call there; what it waits for is still to come. */
+  readonly reach: (cell: Cell) => Promise<WorkflowHandle | Started<Outcome>>;
 }
 
 /** So long that a kill and a restart happen within it. */
@@ -29,6 +32,18 @@ export const INTERRUPTED: readonly Interrupted[] = [
   { operation: 'create_video', name: 'in mid-create', size: 'change', expected: ONCE, reach: inTheCall },
   { operation: 'generate_image', name: 'in mid-call', size: 'change', expected: ONCE, reach: inTheCall },
   { operation: 'edit_image', name: 'in mid-call', size: 'deep', expected: ONCE, reach: inTheCall },
+  {
+    operation: 'generate_image',
+    name: 'in mid-call without a workflow',
+    size: 'change',
+    expected: ONCE,
+    reach: async (cell) => {
+      await cell.slow(LONG_MS);
+      const started = await startStandalone(cell, cell.uniqueId());
+      await cell.sent();
+      return started;
+    },
+  },
   {
     operation: 'create_video',
     name: 'in mid-poll',

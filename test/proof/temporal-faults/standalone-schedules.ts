@@ -8,7 +8,7 @@ const IMAGES = ['generate_image', 'edit_image'] as const;
 const TWICE: Seen = { ...ONCE, outcomes: ['completed', 'completed'] };
 
 /** Starts the call as the server runs it by default: since 1.32, as an activity without a workflow. */
-function start(cell: Cell, id: string, more: object = {}): Promise<Started<Outcome>> {
+export function startStandalone(cell: Cell, id: string, more: object = {}): Promise<Started<Outcome>> {
   const request = cell.request as ImageGenerationRequest | ImageEditRequest;
   const { media } = cell.bench.stack;
   return media.images.start({ request, ...more }, { id });
@@ -38,7 +38,7 @@ function operate(cell: Cell, { as, workflowId }: Started<Outcome>) {
   };
 }
 
-const again = async (cell: Cell, id: string): Promise<Outcome> => (await start(cell, id)).result();
+const again = async (cell: Cell, id: string): Promise<Outcome> => (await startStandalone(cell, id)).result();
 
 /** Loses the result of the first attempt, after `before`. */
 function losing(
@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
     expected: ONCE,
     run: async (cell) => {
       await cell.slow();
-      const started = await start(cell, cell.uniqueId());
+      const started = await startStandalone(cell, cell.uniqueId());
       await cell.sent();
       await operate(cell, started).cancel();
       return [await started.result()];
@@ -94,7 +94,7 @@ const CASES: readonly Case[] = [
     expected: ONCE,
     run: async (cell) => {
       await cell.slow();
-      const started = await start(cell, cell.uniqueId());
+      const started = await startStandalone(cell, cell.uniqueId());
       await cell.sent();
       await operate(cell, started).terminate();
       return [await again(cell, started.workflowId)];
@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     directives: '[http:429:8]',
     expected: { sends: 2, accepted: 1, outcomes: ['completed'] },
     run: async (cell) => {
-      const started = await start(cell, cell.uniqueId());
+      const started = await startStandalone(cell, cell.uniqueId());
       await cell.sent();
       await operate(cell, started).terminate();
       return [await again(cell, started.workflowId)];
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     name: 'whose result is lost',
     rules: '[C4.4a]',
     expected: ONCE,
-    run: async (cell) => [await (await start(cell, cell.uniqueId(), losing(cell))).result()],
+    run: async (cell) => [await (await startStandalone(cell, cell.uniqueId(), losing(cell))).result()],
   },
   {
     name: 'whose result is lost while it is paused, then unpaused',
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
         });
         await operator.pause();
       });
-      const started = await start(cell, id, pausing);
+      const started = await startStandalone(cell, id, pausing);
       await cell.until('the pause', () => Promise.resolve(operator !== undefined));
       await operator?.unpause();
       return [await started.result()];
@@ -143,7 +143,7 @@ const CASES: readonly Case[] = [
     rules: '[C4.4a]',
     expected: TWICE,
     run: async (cell) => {
-      const started = await start(cell, cell.uniqueId());
+      const started = await startStandalone(cell, cell.uniqueId());
       const first = await started.result();
       await operate(cell, started).delete();
       return [first, await again(cell, started.workflowId)];

@@ -23,7 +23,7 @@ export interface Connected {
   /** Returns a web UI link to a workflow, or undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
   /** Whether a worker has polled a task queue in the last 90 s. Undefined if unknown. @default taskQueue */
-  hasWorker(ofQueue?: string): Promise<boolean | undefined>;
+  hasWorker(ofQueue?: string, kind?: PollerKind): Promise<boolean | undefined>;
   /** Returns activity queues of these kinds that no worker has polled in the last 90 s. Empty if unknown. */
   unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
@@ -80,7 +80,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
       uiUrl === null
         ? undefined
         : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`,
-    hasWorker: (ofQueue = taskQueue) => isPolled(ofQueue, 'workflows'),
+    hasWorker: (ofQueue = taskQueue, kind = 'workflows') => isPolled(ofQueue, kind),
     unserved: async (kinds) => {
       const queues = kinds.map((kind) => activityQueues(taskQueue)[kind]);
       const polled = await Promise.all(queues.map((queue) => isPolled(queue, 'activities')));

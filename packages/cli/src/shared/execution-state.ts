@@ -226,7 +226,11 @@ export async function viewStandalone(
   if (info == null || status === undefined) return undefined;
   const { runId, taskQueue, scheduleTime, closeTime, nextAttemptScheduleTime } = info;
   return {
-    ...(await pendingOf(client, { ...info, state: info.runState ?? null })),
+    ...(await pendingOf(client, {
+      ...info,
+      state: info.runState ?? null,
+      activityOptions: { taskQueue: { name: taskQueue ?? null } },
+    })),
     runId: runId ?? '',
     status,
     taskQueue: taskQueue ?? '',
@@ -276,14 +280,27 @@ function pauseOfActivity({ state, paused, pauseInfo }: Partial<Pending>): Operat
 
 type PendingFacts = Pick<
   Pending,
-  'activityType' | 'activityId' | 'attempt' | 'lastFailure' | 'state' | 'paused' | 'pauseInfo'
+  | 'activityType'
+  | 'activityId'
+  | 'attempt'
+  | 'lastFailure'
+  | 'state'
+  | 'paused'
+  | 'pauseInfo'
+  | 'activityOptions'
 >;
 
 async function pendingOf(client: Client, activity: PendingFacts): Promise<OpenActivity> {
-  const { activityType, activityId, attempt, lastFailure } = activity;
+  const { activityType, activityId, attempt, lastFailure, state, activityOptions } = activity;
   const type = activityType?.name ?? 'unknown';
   const failure = lastFailure?.applicationFailureInfo;
-  const facts = { type, activityId: activityId ?? '', pause: pauseOfActivity(activity) };
+  const queue = decodePendingActivityState(state) === 'SCHEDULED' ? activityOptions?.taskQueue?.name : null;
+  const facts = {
+    type,
+    activityId: activityId ?? '',
+    pause: pauseOfActivity(activity),
+    queuedOn: queue || null,
+  };
   // While another workflow watches its video, this activity fails and retries. That is not a real failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
     return { ...facts, attempt: 1, lastFailure: null, failureClass: null };

@@ -22,13 +22,20 @@ import {
   isImageActivity,
   isImageCall,
   isVideoCall,
+  type OpenActivity,
   decisionInForce,
   type StandaloneCall,
 } from 'temporal-media/internal/domain/case';
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
-import { failingTask, pinnedWithoutWorker, viewExecution, viewStandalone } from './execution-state';
+import {
+  failingTask,
+  pinnedWithoutWorker,
+  type PollerKind,
+  viewExecution,
+  viewStandalone,
+} from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 
 /** The sources that a case is gathered from. */
@@ -41,7 +48,7 @@ export interface CaseSource {
   /** Whether the service may be queried, with one GET, for a task that no workflow polls. */
   readonly askService: boolean;
   /** Whether a worker polls a queue. Undefined if unknown. */
-  hasWorker(taskQueue: string): Promise<boolean | undefined>;
+  hasWorker(taskQueue: string, kind?: PollerKind): Promise<boolean | undefined>;
   /** Returns a web UI link to a workflow, or undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
 }
@@ -228,6 +235,9 @@ class Gathering {
         calls,
         earlierRuns,
         held: await this.heldBy(workflow),
+        unserved: await this.unservedBy(
+          found.activity == null ? workflow?.pendingActivities : [found.activity],
+        ),
       },
       ...{
         workflow,
@@ -300,6 +310,13 @@ class Gathering {
     if (!this.source.askService || this.video === null) return null;
     if (goesOn(workflow) || outcome?.outcome === 'completed') return null;
     return (await this.journal.ask(this.video.taskId, this.asked, true))?.service ?? null;
+  }
+
+  /** Returns a queue on which an activity waits although no worker polls it, perhaps since an operator moved it. */
+  private async unservedBy(activities: readonly OpenActivity[] = []): Promise<string | null> {
+    for (const queue of new Set(activities.map(({ queuedOn }) => queuedOn)))
+      if (queue !== null && (await this.source.hasWorker(queue, 'activities')) === false) return queue;
+    return null;
   }
 
   /** Explains why an open workflow makes no progress: its code fails, or no worker has the version it is pinned to. */

@@ -82,6 +82,17 @@ export function sdkCopiesWithApplication(
 }
 
 /**
+ * Returns the paths of the copies of protobufjs that the SDK uses to write references to external storage. With more than
+ * one, it fails with "type must be a Type".
+ */
+export function protobufCopies(): readonly string[] {
+  const ofCommon = createRequire(require.resolve(SHARED));
+  const ofProto = createRequire(ofCommon.resolve('@temporalio/proto'));
+  const copies = [ofCommon, ofProto].map(({ resolve }) => dirname(resolve('protobufjs/package.json')));
+  return [...new Set(copies)];
+}
+
+/**
  * Rejects installations with two copies of @temporalio/common. Such copies do not recognize each other's failures, so a
  * non-retryable create would be retried. Also rejects Bun, where the SDK's workers do not run.
  * @throws Error naming both paths, WorkerSetupError

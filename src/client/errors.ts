@@ -106,9 +106,11 @@ export class ResumeError extends Error {
   override readonly name = 'ResumeError';
 }
 
-/** A remote codec does not respond, so it is unknown whether it could decode the payloads. */
+/**
+ * A remote codec or an external storage does not respond, so it is unknown whether it could provide the payloads.
+ */
 export class CodecUnreachableError extends Error {
-  override readonly name = 'CodecUnreachableError';
+  override readonly name: string = 'CodecUnreachableError';
 }
 
 /** An input field is unknown to this client, in the wrong object, or invalid. Nothing was started. */

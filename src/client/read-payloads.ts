@@ -1,20 +1,24 @@
 import { type Client, WorkflowClient } from '@temporalio/client';
 import {
+  ExternalStorage,
   ExternalStorageNotConfiguredError,
   type LoadedDataConverter,
   METADATA_ENCODING_KEY,
+  METADATA_MESSAGE_TYPE_KEY,
   type Payload,
   type PayloadCodec,
   type SerializationContext,
+  type StorageDriver,
   StorageDriverClaim,
 } from '@temporalio/common';
+import { mapConcurrently } from '../domain/map-concurrently';
 import { CodecUnreachableError } from './errors';
 
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
- * Returns a WorkflowClient that tolerates undecodable memos in lists and descriptions, such as a memo that another
- * client's codec has encrypted. Such memos count as absent, so do not use this client for decisions that depend on a
+ * Returns a WorkflowClient that tolerates unreadable memos in lists and descriptions, such as a memo that another client's
+ * codec has encrypted, or that is in a storage without a driver here. Such memos count as absent, so do not use this client for decisions that depend on a
  * memo. The client's interceptors are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
@@ -25,7 +29,11 @@ export function lenientClient(client: Client): WorkflowClient {
       connection: connection ?? client.connection,
       namespace,
       identity,
-      dataConverter: { ...dataConverter, payloadCodecs: [new Lenient(loadedDataConverter)] },
+      dataConverter: {
+        ...dataConverter,
+        payloadCodecs: [new Lenient(loadedDataConverter)],
+        externalStorage: new LenientStorage(loadedDataConverter.externalStorage),
+      },
     });
     KNOWN.set(client, made);
   }
@@ -42,11 +50,28 @@ class Lenient implements PayloadCodec {
 
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const read = await readPayloads(this.converter, payloads, context);
-    return read.map((found) => found?.payload ?? { metadata: { [METADATA_ENCODING_KEY]: NOTHING } });
+    return read.map((found) => found?.payload ?? NOTHING);
   }
 }
 
-const NOTHING = Buffer.from('binary/null');
+/** Reads with the client's drivers. Replaces payloads without a driver with null. Stores nothing. */
+class LenientStorage extends ExternalStorage {
+  constructor(private readonly storage: ExternalStorage | undefined) {
+    super({ drivers: [WITHOUT_DRIVER], driverSelector: () => null });
+  }
+
+  override getDriver(name: string): StorageDriver {
+    return this.storage?.getDriver(name) ?? WITHOUT_DRIVER;
+  }
+}
+
+const NOTHING: Payload = { metadata: { [METADATA_ENCODING_KEY]: Buffer.from('binary/null') } };
+const WITHOUT_DRIVER: StorageDriver = {
+  name: 'none',
+  type: 'none',
+  store: () => Promise.reject(new ExternalStorageNotConfiguredError()),
+  retrieve: async (_context, claims) => claims.map(() => NOTHING),
+};
 
 /** A payload that was fetched and decoded, with its value. */
 export interface ReadPayload {
@@ -99,15 +124,25 @@ export async function decodePayloads(
   payloads: readonly Payload[],
   context: SerializationContext | undefined,
 ): Promise<readonly Payload[]> {
-  let read = await Promise.all(payloads.map((payload) => fetched(externalStorage, payload)));
+  let read = [...payloads];
+  await mapConcurrently(payloads.entries(), AT_ONCE, async ([index, payload]) => {
+    read[index] = await fetched(externalStorage, payload);
+  });
   for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read, context);
   return read;
 }
 
+/** Maximum number of concurrent reads from external storage, because a history can have thousands of payloads. */
+const AT_ONCE = 16;
+
 /** Whether a payload is an SDK reference to bytes in external storage. */
-export function isStoredElsewhere({ externalPayloads }: Payload): boolean {
-  return (externalPayloads ?? []).length > 0;
+export function isStoredElsewhere({ metadata, externalPayloads }: Payload): boolean {
+  if ((externalPayloads ?? []).length > 0) return true;
+  // Tools that do not know the field drop it.
+  return Buffer.from(metadata?.[METADATA_MESSAGE_TYPE_KEY] ?? []).toString() === REFERENCE;
 }
+
+const REFERENCE = 'temporal.api.sdk.v1.ExternalStorageReference';
 
 /** Fetches a payload. Does not use the SDK's own reader, which fails if npm has installed two copies of protobufjs. */
 async function fetched(storage: LoadedDataConverter['externalStorage'], payload: Payload): Promise<Payload> {

@@ -24,6 +24,11 @@ export interface ArtifactStorePackage extends StorePackage {
   readonly openArtifactStore: (address: string, options: FolderOfCopies) => ArtifactStore;
 }
 
+/** A store package that can also keep payloads outside of Temporal. `Driver` is the SDK's StorageDriver. */
+export interface PayloadStorePackage<Driver> extends StorePackage {
+  readonly openPayloadDriver: (address: string) => Driver;
+}
+
 interface FolderOfCopies {
   /** The folder for unfinished uploads and cached copies. Losing it is harmless. */
   readonly folder: string;
@@ -71,6 +76,13 @@ export async function openRecords({ journal, journalShared }: JournalSettings): 
   return store === undefined
     ? createFileRecords({ root: journal, shared: journalShared })
     : configured(JOURNAL, () => store.openRecords(journal));
+}
+
+/** Opens the SDK's storage driver for the address in MEDIA_EXTERNAL_STORAGE. @throws ConfigurationError */
+export function openPayloadDriver<Driver>(address: string): Driver {
+  const store = packageOf<PayloadStorePackage<Driver>>(PAYLOADS, address);
+  if (store === undefined) throw new ConfigurationError(PAYLOADS.variable, PAYLOADS.allowed);
+  return configured(PAYLOADS, () => store.openPayloadDriver(address));
 }
 
 /** Opens the journal of paid sends. @throws ConfigurationError */
@@ -143,6 +155,12 @@ const JOURNAL: Place = {
 const ARTIFACTS: Place = {
   variable: 'MEDIA_ARTIFACTS',
   allowed: 'must be a folder or s3://bucket/prefix.',
+  packages: { s3: S3 },
+};
+
+const PAYLOADS: Place = {
+  variable: 'MEDIA_EXTERNAL_STORAGE',
+  allowed: 'must be s3://bucket.',
   packages: { s3: S3 },
 };
 

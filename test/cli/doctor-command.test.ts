@@ -12,7 +12,7 @@ const ROOT = path.resolve(__dirname, '..', '..');
 /** Every check in its order. */
 const ALL = [
   ...['node', 'sdk', 'settings', 'temporal', 'namespace', 'proxy', 'models', 'service'],
-  ...['artifacts', 'journal', 'binding', 'workers', 'waiting'],
+  ...['artifacts', 'journal', 'binding', 'workers', 'payloads', 'waiting'],
 ];
 
 describe('temporal-media doctor', () => {
@@ -164,7 +164,7 @@ describe('temporal-media doctor', () => {
     const settings = lines.findIndex((line) => line.startsWith('FAIL Settings'));
     expect(lines[settings + 1]).toMatch(/^ {10,}Fix MEDIA_API_KEY/);
     expect(stdout).toContain('skip Service          Not checked: `settings` must pass first.');
-    expect(stdout).toContain('3 of 13 checks failed (settings, namespace, models)');
+    expect(stdout).toContain('3 of 14 checks failed (settings, namespace, models)');
     // The lines on stdout have said it, with the remedies.
     expect(stderr).toBe('');
   });

@@ -1,4 +1,3 @@
-import '../support/one-protobufjs';
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +50,6 @@ describe('payloads in external storage', () => {
     expect(lost.calls.filter(({ created }) => created !== undefined)).toHaveLength(2);
 
     for (const command of [
-      ['status', first.workflowId],
       ['status', 'task_that_nobody_can_look_for'],
       ['replay', image.workflowId],
       ['history', 'export', image.workflowId, join(dataDir, 'export.json'), '--redact'],

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { allowsWord, codecListener } from '../../examples/codec-server';
 import { Encryption } from '../../examples/encryption';
-import { dataConverterOf } from '../../packages/cli/src/shared/codec-client';
+import { remoteCodecOf } from '../../packages/cli/src/shared/codec-client';
 import { newEncryption, newKey } from '../support/encryption';
 
 const UI = 'https://temporal.example.com';
@@ -72,8 +72,7 @@ describe('the codec server of the examples', () => {
   });
 
   const commandCodec = (endpoint: string) =>
-    dataConverterOf({ TEMPORAL_CODEC_ENDPOINT: endpoint, TEMPORAL_CODEC_AUTH: AUTH }, 'default')!
-      .payloadCodecs![0]!;
+    remoteCodecOf({ TEMPORAL_CODEC_ENDPOINT: endpoint, TEMPORAL_CODEC_AUTH: AUTH }, 'default')!;
 
   it('serves the commands, and tells them which key is missing', async () => {
     const codec = commandCodec(origin);

@@ -1,4 +1,11 @@
-import { encodingTypes, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+import {
+  encodingTypes,
+  type ExternalStorage,
+  METADATA_ENCODING_KEY,
+  type Payload,
+  type PayloadCodec,
+} from '@temporalio/common';
+import { decodePayloads, isStoredElsewhere } from 'temporal-media/internal/client/read-payloads';
 import { HistoryError, type LoadedRun } from './loaded-history';
 
 /**
@@ -27,9 +34,9 @@ export function isPayload(value: object): value is Payload {
 }
 
 /** Returns a payload's encoding, such as `json/plain`, or `external storage` if its bytes are stored externally. */
-export function encodingOf({ metadata, externalPayloads }: Payload): string {
-  if ((externalPayloads ?? []).length > 0) return EXTERNAL;
-  return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
+export function encodingOf(payload: Payload): string {
+  if (isStoredElsewhere(payload)) return EXTERNAL;
+  return Buffer.from(payload.metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
 }
 
 const EXTERNAL = 'external storage';
@@ -40,6 +47,8 @@ const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 export interface DecodeOptions {
   /** Configured codecs, in encoding order. */
   readonly codecs: readonly PayloadCodec[];
+  /** Where payloads are kept that a history only refers to. @default references cannot be read */
+  readonly externalStorage?: ExternalStorage;
   /** The workflow's namespace. A codec can depend on it. */
   readonly namespace: string;
   /** Whether the workflow code might have a converter for encodings that the SDK does not know. */
@@ -47,51 +56,59 @@ export interface DecodeOptions {
 }
 
 /**
- * Decodes a run's payloads in place, as the workers' codec did for the workflow code.
- * @throws HistoryError `encrypted`, or the codec's error if the codec cannot be reached
+ * Decodes a run's payloads in place, as the workers' codec did for the workflow code. Payloads in external storage are
+ * fetched, so that the run is complete without it.
+ * @throws HistoryError `encrypted`, or the error of a codec or storage that cannot be reached
  */
 export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {
-  const { codecs, namespace, ownConverter } = options;
   const payloads = [...payloadsIn(run.history), ...payloadsIn(run.pending)];
-  if (codecs.length > 0) {
-    const decoded = await decodeAll(payloads, run, { codecs, namespace });
+  const { codecs, externalStorage, ownConverter } = options;
+  if (externalStorage === undefined && payloads.some(isStoredElsewhere))
+    throw new HistoryError(
+      'encrypted',
+      `The payloads of ${run.workflowId} (${run.source}) are in external storage, which is not configured here. The run was not replayed, and there is no verdict.`,
+    );
+  if (codecs.length > 0 || externalStorage !== undefined) {
+    const decoded = await decodeAll(payloads, run, options);
     for (const [index, payload] of payloads.entries()) {
       payload.metadata = decoded[index]?.metadata ?? null;
       payload.data = decoded[index]?.data ?? null;
+      payload.externalPayloads = [];
     }
   }
   const encrypted = payloads.map(encodingOf).find((encoding) => isHidden(encoding, ownConverter));
   if (encrypted !== undefined)
     throw new HistoryError(
       'encrypted',
-      `The payloads of ${run.workflowId} (${run.source}) are ${encrypted === EXTERNAL ? 'in' : 'encoded as'} ${JSON.stringify(encrypted.slice(0, 40))}, which this code cannot decode.`,
+      `The payloads of ${run.workflowId} (${run.source}) are encoded as ${JSON.stringify(encrypted.slice(0, 40))}, which this code cannot decode.`,
     );
   return run;
 }
 
-/** Whether a codec encoded any payload in a history. */
+/** Whether a codec encoded any payload in a history, or a storage keeps it. */
 export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
   return payloadsIn(history).some((payload) => !KNOWN.has(encodingOf(payload)));
 }
 
 const isHidden = (encoding: string, ownConverter: boolean): boolean =>
-  encoding === EXTERNAL || encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
+  encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
 
 async function decodeAll(
   payloads: readonly Payload[],
   run: LoadedRun,
-  { codecs, namespace }: Pick<DecodeOptions, 'codecs' | 'namespace'>,
+  { codecs, externalStorage, namespace }: DecodeOptions,
 ): Promise<readonly Payload[]> {
   const context = { type: 'workflow', namespace, workflowId: run.workflowId } as const;
-  let read = [...payloads];
   try {
-    for (const codec of [...codecs].reverse()) read = await codec.decode(read, context);
-    return read;
+    const how = { payloadCodecs: [...codecs], ...(externalStorage !== undefined && { externalStorage }) };
+    return await decodePayloads(how, payloads, context);
   } catch (error) {
-    if ((error as Error).name === 'CodecUnreachableError') throw error;
+    if (UNREACHABLE.has((error as Error).name)) throw error;
     throw new HistoryError(
       'encrypted',
       `The payloads of ${run.workflowId} (${run.source}) cannot be decoded: ${(error as Error).message}`,
     );
   }
 }
+
+const UNREACHABLE: ReadonlySet<string> = new Set(['CodecUnreachableError', 'StorageUnreachableError']);

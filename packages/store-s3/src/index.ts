@@ -5,11 +5,16 @@
  * @module
  */
 import { S3Client, type S3ClientConfig, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { type StorageDriver } from '@temporalio/common';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { type ArtifactStorePackage } from 'temporal-media/internal/stores/open-stores';
+import {
+  type ArtifactStorePackage,
+  type PayloadStorePackage,
+} from 'temporal-media/internal/stores/open-stores';
 import { type RecordStore } from 'temporal-media/stores';
 import { parseS3Address, S3AddressError } from './address';
+import { createPayloadDriver } from './payload-driver';
 import { createS3ArtifactStore } from './s3-artifact-store';
 import { s3FailureOf, isAbsent, s3Error } from './s3-error';
 import {
@@ -154,9 +159,10 @@ export function createS3Records(place: S3Place): RecordStore {
   };
 }
 
-/** Opens the stores at the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
-export const storePackage: ArtifactStorePackage = {
+/** Opens the stores at the addresses in MEDIA_JOURNAL, MEDIA_ARTIFACTS and MEDIA_EXTERNAL_STORAGE. */
+export const storePackage: ArtifactStorePackage & PayloadStorePackage<StorageDriver> = {
   openRecords: (address) => createS3Records({ client: createS3Client(), ...parseS3Address(address) }),
   openArtifactStore: (address, options) =>
     createS3ArtifactStore({ client: createS3Client(), ...parseS3Address(address), ...options }),
+  openPayloadDriver: (address) => createPayloadDriver(address, createS3Client()),
 };

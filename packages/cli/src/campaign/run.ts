@@ -23,6 +23,7 @@ import { type CampaignEstimate } from '../shared/json-output';
 import { type ModelsInForce, modelsInForce } from '../shared/models-in-force';
 import { prepareOut } from '../shared/output-files';
 import { idOf } from '../shared/paid-options';
+import { requireReadableResults } from '../shared/readable-results';
 import { type Report } from '../shared/report';
 import { unlessInterrupted, warnWithoutWorker } from '../shared/run-paid';
 import { commandFor } from '../shared/text';
@@ -127,7 +128,8 @@ async function startAndAttach(
   try {
     const hint = commandFor('campaign watch', id);
     const connected = await unlessInterrupted(connect(run.config, run.env), interruption, hint);
-    await warnWithoutWorker(context, connected, ['create', 'poll', 'download']);
+    const hasWorker = await warnWithoutWorker(context, connected, ['create', 'poll', 'download']);
+    await unlessInterrupted(requireReadableResults(connected, hasWorker), interruption, hint);
     const starting = begin(context, run, connected, await storeManifest(store, input, format));
     const started = await unlessInterrupted(starting, interruption, hint);
     const { workflowId, runId, isNew } = started;

@@ -145,6 +145,7 @@ export type CheckName =
   | 'temporal'
   | 'namespace'
   | 'workers'
+  | 'payloads'
   | 'models'
   | 'proxy'
   | 'service'

@@ -12,6 +12,7 @@ import {
   skipped,
 } from './check';
 import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
+import { payloads } from './payloads';
 import { models, proxy, service } from './service';
 import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { waiting } from './waiting';
@@ -139,6 +140,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   // This check is late in the list, because earlier checks find and explain most problems that keep a worker from
   // starting.
   workers,
+  payloads,
   waiting,
 ];
 

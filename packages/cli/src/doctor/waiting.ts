@@ -7,7 +7,7 @@ import { otherwise } from 'temporal-media/internal/domain/bug';
 import { isImageActivity, type StandaloneCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { dataConverterOf } from '../shared/codec-client';
+import { dataConverterOf } from '../shared/data-converter';
 import { viewStandalone } from '../shared/execution-state';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
@@ -37,8 +37,8 @@ export const waiting: DoctorCheck = {
   late: 'temporal_unreachable',
   run: async ({ target, config, env, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
-    const { namespace, taskQueue, usesCodec } = target;
-    const dataConverter = usesCodec ? dataConverterOf(env, namespace) : undefined;
+    const { namespace, taskQueue } = target;
+    const dataConverter = await dataConverterOf(env, namespace, target);
     const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
     const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
     const endAt = Date.now() + QUERIES_MS;

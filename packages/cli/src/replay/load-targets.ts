@@ -19,10 +19,11 @@ import {
 } from '@temporal-media/replay/internal/fetch-histories';
 import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
 import { type Client } from '@temporalio/client';
-import { type PayloadCodec } from '@temporalio/common';
+import { type DataConverter } from '@temporalio/common';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { dataConverterOf } from '../shared/codec-client';
+import { given } from 'temporal-media/internal/domain/json';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
+import { dataConverterOf } from '../shared/data-converter';
 import { CliError } from '../shared/errors';
 import { viewStandalone } from '../shared/execution-state';
 import { type ExportOptions, type ReplayOptions } from './options';
@@ -102,7 +103,7 @@ export class HistorySources {
       'file' in named
         ? { target: named.file, runs: [await readHistoryFile(named.file)] }
         : await readHistoryChain(named.chain);
-    return this.#decoded(read, this.#fileCodecs());
+    return this.#decoded(read, await this.#ofFiles());
   }
 
   async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
@@ -146,20 +147,19 @@ export class HistorySources {
 
   async #ofServer(target: LoadedTarget): Promise<LoadedTarget | UnloadedTarget> {
     const { loadedDataConverter, namespace } = (await this.#client()).options;
-    return this.#decoded(target, { codecs: loadedDataConverter.payloadCodecs, namespace });
+    return this.#decoded(target, decodedBy(loadedDataConverter, namespace));
   }
 
-  /** Returns the codec for files, which do not need a server. */
-  #fileCodecs(): Pick<DecodeOptions, 'codecs' | 'namespace'> {
+  /** Returns how to read the payloads of files, which do not need a server. */
+  async #ofFiles(): Promise<DecodedBy> {
     const env = effectiveEnvironment(this.context, this.options);
     const namespace = env['TEMPORAL_NAMESPACE'] || 'default';
-    const codecs: readonly PayloadCodec[] = dataConverterOf(env, namespace)?.payloadCodecs ?? [];
-    return { codecs, namespace };
+    return decodedBy(await dataConverterOf(env, namespace), namespace);
   }
 
   async #decoded(
     target: LoadedTarget | UnloadedTarget,
-    by: Pick<DecodeOptions, 'codecs' | 'namespace'>,
+    by: DecodedBy,
   ): Promise<LoadedTarget | UnloadedTarget> {
     if ('error' in target) return target;
     const { workflowsPath, bundle, keepEncrypted } = this.options;
@@ -181,6 +181,16 @@ export class HistorySources {
 
 const NO_HISTORY =
   'It ran as an activity without a workflow. Temporal keeps no history of it, so there is nothing to replay.';
+
+type DecodedBy = Omit<DecodeOptions, 'ownConverter'>;
+
+function decodedBy(
+  converter: Pick<DataConverter, 'payloadCodecs' | 'externalStorage'> | undefined,
+  namespace: string,
+): DecodedBy {
+  const { payloadCodecs: codecs = [], externalStorage } = converter ?? {};
+  return { codecs, namespace, ...given({ externalStorage }) };
+}
 
 /** Whether an argument can only be a path, even if the file does not exist. */
 const looksLikeFile = (target: string): boolean =>

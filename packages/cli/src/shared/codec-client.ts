@@ -1,4 +1,4 @@
-import { type DataConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import { type Payload, type PayloadCodec } from '@temporalio/common';
 import { CodecUnreachableError } from 'temporal-media/client';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
@@ -115,17 +115,17 @@ function fromJson({ metadata, data }: z.infer<typeof Reply>['payloads'][number])
 }
 
 /**
- * Returns a converter that uses the codec server in TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as the `temporal`
+ * Returns a codec that uses the codec server in TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as the `temporal`
  * command does (`{namespace}` in the URL is replaced). Undefined if they are not set.
  * @throws CliError `configuration` for an invalid URL or proxy
  */
-export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): DataConverter | undefined {
+export function remoteCodecOf(env: NodeJS.ProcessEnv, namespace: string): PayloadCodec | undefined {
   const named = env['TEMPORAL_CODEC_ENDPOINT']?.trim();
   if (!named) return undefined;
   const endpoint = endpointOf(named, namespace);
   const auth = env['TEMPORAL_CODEC_AUTH']?.trim() || undefined;
   const dispatcher = wayTo(endpoint, env);
-  return { payloadCodecs: [new RemoteCodec({ endpoint, auth, namespace, dispatcher })] };
+  return new RemoteCodec({ endpoint, auth, namespace, dispatcher });
 }
 
 /** Parses the endpoint. Errors never repeat the URL, because it may contain a password. */

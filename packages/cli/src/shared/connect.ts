@@ -5,7 +5,7 @@ import { addressSource } from 'temporal-media/internal/client/address-source';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { activityQueues } from 'temporal-media/internal/domain/names';
 import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
-import { dataConverterOf } from './codec-client';
+import { dataConverterOf } from './data-converter';
 import { readDevState } from './dev-state';
 import { CliError } from './errors';
 import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
@@ -51,7 +51,7 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
   const target = await findTarget(config, env);
   const { address, namespace, taskQueue, uiUrl } = target;
-  const dataConverter = target.usesCodec ? dataConverterOf(env, namespace) : undefined;
+  const dataConverter = await dataConverterOf(env, namespace, target);
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });

@@ -44,6 +44,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   CodecUnreachableError: 'codec_unreachable',
   CreationKeyConflictError: 'rejected/creation_key_conflict',
   ResumeError: 'resume_not_possible',
+  StorageUnreachableError: 'storage_unreachable',
   ExternalStorageNotConfiguredError: 'payload_unreadable',
   JournalBindingError: 'journal_binding',
   NamespaceNotFoundError: 'namespace_not_found',
@@ -90,7 +91,9 @@ function cliErrorOf(error: unknown): CliError {
     historyError(error) ??
     named(error) ??
     // The SDK reports an unreadable reply as a failed call.
-    (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
+    (error.name === 'ServiceError' && error.cause instanceof Error
+      ? (named(error.cause) ?? twoProtobufs(error.cause))
+      : undefined) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
   );
@@ -115,9 +118,32 @@ function named(error: Error): CliError | undefined {
   const type = BY_NAME[error.name];
   if (type === undefined) return undefined;
   const { campaign, workflowId = campaign } = error as { workflowId?: string; campaign?: string };
+  if (error.name === 'ExternalStorageNotConfiguredError')
+    return new CliError('payload_unreadable', STORED_ELSEWHERE, {
+      hint: `${STORAGE_HINT} Nothing needs to be sent again.`,
+    });
   const hint = SAYS_ALL.has(error.name) ? '' : filled(errorType(type).hint, { ID: workflowId }, shellWord);
   return new CliError(type, error.message, { hint });
 }
+
+/** Explains a payload that cannot be read without a storage, and how to configure it. */
+export const STORED_ELSEWHERE =
+  'A payload cannot be read here, because it is in external storage, which is not configured.';
+export const STORAGE_HINT =
+  "Set MEDIA_EXTERNAL_STORAGE to the bucket of the payloads, or MEDIA_DATA_CONVERTER to a module with the workers' data converter.";
+
+/** The SDK's error if npm has installed two copies of protobufjs. */
+function twoProtobufs(error: Error): CliError | undefined {
+  if (!/^type must be a Type/.test(error.message)) return undefined;
+  return new CliError('payload_unreadable', `A payload is in external storage, and ${TWO_PROTOBUFS}`, {
+    hint: `${PROTOBUFS_REMEDY} ${STORAGE_HINT}`,
+  });
+}
+
+/** Explains why the SDK's external storage fails with "type must be a Type". */
+export const TWO_PROTOBUFS =
+  'the Temporal SDK loads two copies of protobufjs, with which it cannot use external storage.';
+export const PROTOBUFS_REMEDY = 'Run: npm install protobufjs@^8.7.1.';
 
 function artifactError(error: Error): CliError | undefined {
   if (error.name !== 'ArtifactError') return undefined;

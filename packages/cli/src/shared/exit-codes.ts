@@ -202,10 +202,15 @@ export const COMMAND_ERRORS = {
     'The codec server, which encodes and decodes payloads, is not working.',
     'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
   ],
+  storage_unreachable: [
+    EXIT.unreachable,
+    'The external storage, which keeps payloads, is not working.',
+    'Check MEDIA_EXTERNAL_STORAGE or MEDIA_DATA_CONVERTER, and the AWS_* variables of the bucket.',
+  ],
   payload_unreadable: [
     EXIT.unreachable,
     'A payload cannot be read here, because a codec has encoded it or it is in external storage.',
-    'Set TEMPORAL_CODEC_ENDPOINT to the codec server. To read external storage, use your own client with its drivers. Nothing needs to be sent again.',
+    "For a codec, set TEMPORAL_CODEC_ENDPOINT to the codec server. For external storage, set MEDIA_EXTERNAL_STORAGE to its bucket, or MEDIA_DATA_CONVERTER to a module with the workers' data converter. Nothing needs to be sent again.",
   ],
   temporal_server_ended: [
     EXIT.unreachable,
@@ -232,11 +237,7 @@ export const COMMAND_ERRORS = {
     'No worker is polling the task queue.',
     'Start one with `temporal-media worker` or `temporal-media dev`, or fix MEDIA_TASK_QUEUE.',
   ],
-  cannot_write: [
-    EXIT.cannotWrite,
-    'The output directory is not writable.',
-    'Pass a writable directory in --out.',
-  ],
+  cannot_write: [EXIT.cannotWrite, 'The output directory is not writable.', 'Pass a writable --out.'],
   'artifacts/destination_occupied': [
     EXIT.cannotWrite,
     "A different file already has the result's name. Nothing was overwritten.",
@@ -260,11 +261,7 @@ export const COMMAND_ERRORS = {
     "The file's content is not an image, a video or audio.",
     'Pass a media file.',
   ],
-  'artifacts/not_readable': [
-    EXIT.badInput,
-    'The file cannot be read.',
-    'Fix its permissions, or pass another file.',
-  ],
+  'artifacts/not_readable': [EXIT.badInput, 'The file cannot be read.', 'Fix its permissions.'],
   'artifacts/too_large': [EXIT.badInput, 'The file is larger than allowed.', 'Pass a smaller file.'],
   'artifacts/storage': [EXIT.cannotWrite, 'The artifact store failed.', MAKE_ROOM],
   journal_unusable: [

@@ -29,6 +29,7 @@ import {
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
+import { STORAGE_HINT } from './errors';
 import {
   failingTask,
   pinnedWithoutWorker,
@@ -343,7 +344,7 @@ class Gathering {
         if (error instanceof CodecUnreachableError) throw error;
         this.notes.push(
           isUnreadable(error)
-            ? unreadable('state')
+            ? unreadable('state', error)
             : 'The state could not be read, because no worker responded to the query in time.',
         );
         return null;
@@ -356,7 +357,7 @@ class Gathering {
     if (workflow.status === PAUSED || this.hasWorker === false) return;
     const waits = await callWaits(this.source.client, workflow.workflowId, QUERY_MS).catch(
       (error: unknown) => {
-        if (isUnreadable(error)) this.notes.push(unreadable('wait'));
+        if (isUnreadable(error)) this.notes.push(unreadable('wait', error));
         return [];
       },
     );
@@ -380,7 +381,7 @@ class Gathering {
   private readOutcome(result: Promise<VideoOutcome | ImageOutcome>): Promise<CaseFacts['outcome']> {
     return result.then(withoutServiceText).catch((error: unknown) => {
       if (!isUnreadable(error)) throw error;
-      this.notes.push(unreadable('outcome'));
+      this.notes.push(unreadable('outcome', error));
       return null;
     });
   }
@@ -398,11 +399,21 @@ function estimateOf(outcome: CaseFacts['outcome']): Money | null {
 
 /** Whether an SDK error means that another codec or a storage driver is needed. */
 function isUnreadable(error: unknown): boolean {
-  return error instanceof ValueError || error instanceof ExternalStorageNotConfiguredError;
+  return error instanceof ValueError || isOfStorage(error);
 }
 
-function unreadable(what: string): string {
-  return `The ${what} cannot be read here, because a codec has encoded it or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
+/** The SDK reports an unreadable reply as a failed call. */
+function isOfStorage(error: unknown): boolean {
+  return (
+    error instanceof ExternalStorageNotConfiguredError ||
+    (error instanceof Error && error.cause instanceof ExternalStorageNotConfiguredError)
+  );
+}
+
+function unreadable(what: string, error: unknown): string {
+  return isOfStorage(error)
+    ? `The ${what} cannot be read here, because it is in external storage. ${STORAGE_HINT}`
+    : `The ${what} cannot be read here, because a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
 }
 
 /** Replaces the service's message. An empty field would suggest that the service did not send one. */

@@ -14,6 +14,7 @@ import { type Interruption, onInterruption } from './interruption';
 import { answerLeft, answerOutcome } from './outcome-report';
 import { prepareOut, type SavedResults, saveResults } from './output-files';
 import { warnIfPaused, progressView, type ProgressView } from './progress-view';
+import { requireReadableResults } from './readable-results';
 import { type Report } from './report';
 
 /** A workflow start whose outcome becomes the command's result. */
@@ -51,6 +52,8 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   try {
     const connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
     const hasWorker = await warnWithoutWorker(context, connected, run.needs);
+    const readable = requireReadableResults(connected, hasWorker);
+    await unlessInterrupted(readable, interruption, run.resumeHint);
     if (run.detach !== true || run.sendsFiles === true) {
       const asked = requireSameStore(connected, run.store, { report, hasWorker });
       await unlessInterrupted(asked, interruption, run.resumeHint);

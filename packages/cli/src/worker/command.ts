@@ -77,6 +77,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
 const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_CREDENTIAL, MEDIA_ACCOUNTS, MEDIA_MODELS, MEDIA_UNKNOWN_MODELS,
 MEDIA_CREATE_POLICY, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR, MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_JOURNAL_SHARED, MEDIA_HOST_ID,
+MEDIA_EXTERNAL_STORAGE, MEDIA_EXTERNAL_STORAGE_THRESHOLD, MEDIA_DATA_CONVERTER,
 MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLLING, MEDIA_POLL_CONNECTIONS, MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND,
 MEDIA_CACHED_WORKFLOWS, MEDIA_SERVE, MEDIA_NEXUS, MEDIA_DEPLOYMENT, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, TEMPORAL_*. In addition to its task queue
 NAME, the worker polls NAME/create, NAME/poll, NAME/download and NAME/image for creates, polls, downloads and images. With
@@ -115,8 +116,11 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
       : await serveHealth(options.health, { isReady: () => isReady() });
   const { createMediaWorker } = await import('temporal-media/worker');
   const { confirmRebind } = await import('../shared/confirm.js');
+  const { dataConverterOf } = await import('../shared/data-converter.js');
+  const dataConverter = await dataConverterOf(context.env, '', { usesCodec: false });
   const making = createMediaWorker({
     config,
+    ...(dataConverter !== undefined && { worker: { dataConverter } }),
     ...(options.rebind === true && {
       rebind: (lost) => confirmRebind(report, config.taskQueue, lost, options.yes === true),
     }),

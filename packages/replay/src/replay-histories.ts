@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type HistoryAndWorkflowId } from '@temporalio/client';
 import type * as Worker from '@temporalio/worker';
 import { type ReplayResult, type WorkflowBundle } from '@temporalio/worker';
+import { given } from 'temporal-media/internal/domain/json';
 import { bundledTypes } from 'temporal-media/internal/worker/join-bundle';
 import { bundledWorkflows } from 'temporal-media/internal/workflow-bundle';
 import type * as Plugin from 'temporal-media/plugin';
@@ -15,6 +16,8 @@ import { divergenceOf, SDK, SourceLocations, type Verdict, type WrittenBy, writt
 export interface CodeOptions {
   /** File with the user's workflows, which are bundled with this package's workflows. */
   readonly workflowsPath?: string;
+  /** Module with the workers' payload converter, which is bundled with the user's workflows. */
+  readonly payloadConverterPath?: string;
   /** Path of an existing bundle. */
   readonly bundlePath?: string;
 }
@@ -23,7 +26,8 @@ export interface CodeOptions {
  * Loads the code to replay with: the user's workflows with ours, a bundle, or only this package's workflows.
  * @throws the bundler's error, or a file system error if the bundle cannot be read
  */
-export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}): Promise<ReplayCode> {
+export async function replayCode(options: CodeOptions = {}): Promise<ReplayCode> {
+  const { workflowsPath, payloadConverterPath, bundlePath } = options;
   if (bundlePath !== undefined) {
     const code = await readFile(bundlePath, 'utf8');
     if (!code.includes('__TEMPORAL__') || !code.includes('//# sourceMappingURL=data:'))
@@ -39,6 +43,7 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
       plugins: [new MediaPlugin()],
+      ...given({ payloadConverterPath }),
       logger: new DefaultLogger('ERROR'),
     });
     return { bundle };

@@ -280,7 +280,7 @@ function unreadable(where: string): CliError {
     'payload_unreadable',
     `This command cannot read a payload of ${where}, so the artifacts it references are unknown. Nothing was removed.`,
     {
-      hint: "Set TEMPORAL_CODEC_ENDPOINT to a codec server that returns this namespace's payloads as JSON, and TEMPORAL_CODEC_AUTH if that server requires it. Then repeat the command.",
+      hint: "Set TEMPORAL_CODEC_ENDPOINT to a codec server that returns this namespace's payloads as JSON, and TEMPORAL_CODEC_AUTH if that server requires it. For external storage, set MEDIA_EXTERNAL_STORAGE or MEDIA_DATA_CONVERTER. Then repeat the command.",
     },
   );
 }

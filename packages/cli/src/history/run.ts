@@ -19,7 +19,7 @@ export async function recordHistories(
 ): Promise<void> {
   const { report } = context;
   const redaction = redactionOf(options);
-  const code = await codeFor(options);
+  const code = await codeFor(options, context.env);
   const hasOwnCode = options.workflowsPath !== undefined || options.bundle !== undefined;
   const files: string[] = [];
   const refused: string[] = [];
@@ -106,7 +106,9 @@ export async function exportHistory(
   if (run === undefined) throw new CliError('not_found', `${target} was not found.`);
   const label = redaction?.label ?? `${run.workflowType}-1`;
   const written =
-    redaction === undefined ? run : await redactedRun(await codeFor(options), run, { ...redaction, label });
+    redaction === undefined
+      ? run
+      : await redactedRun(await codeFor(options, context.env), run, { ...redaction, label });
   const { history } = written;
   const data = file.endsWith('.json')
     ? `${JSON.stringify(historyToJson(history), null, 2)}\n`

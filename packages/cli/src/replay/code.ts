@@ -2,6 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { type ReplayCode } from '@temporal-media/replay';
 import { replayCode } from '@temporal-media/replay/internal/replay-histories';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { given } from 'temporal-media/internal/domain/json';
+import { dataConverterOf } from '../shared/data-converter';
 import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;
@@ -21,16 +23,19 @@ export function quietRuntime(): void {
 }
 
 /** Loads the workflow code for a command. @throws CliError `bad_input` when it cannot be bundled or read */
-export async function codeFor(options: {
-  readonly workflowsPath?: string;
-  readonly bundle?: string;
-}): Promise<ReplayCode> {
+export async function codeFor(
+  options: { readonly workflowsPath?: string; readonly bundle?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<ReplayCode> {
   quietRuntime();
   const { workflowsPath, bundle: bundlePath } = options;
+  const converter =
+    workflowsPath === undefined ? undefined : await dataConverterOf(env, '', { usesCodec: false });
   try {
     return await replayCode({
       ...(workflowsPath !== undefined && { workflowsPath }),
       ...(bundlePath !== undefined && { bundlePath }),
+      ...given({ payloadConverterPath: converter?.payloadConverterPath }),
     });
   } catch (error) {
     if (workflowsPath === undefined && bundlePath === undefined) throw error;

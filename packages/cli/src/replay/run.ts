@@ -33,7 +33,7 @@ export async function replay(
   options: ReplayOptions,
 ): Promise<void> {
   const { report } = context;
-  const code = await codeFor(options);
+  const code = await codeFor(options, context.env);
   if (options.inspect !== undefined)
     return inspectTarget(context, code, loadTargets(context, targets, options), options);
 

@@ -91,9 +91,8 @@ function cliErrorOf(error: unknown): CliError {
     historyError(error) ??
     named(error) ??
     // The SDK reports an unreadable reply as a failed call.
-    (error.name === 'ServiceError' && error.cause instanceof Error
-      ? (named(error.cause) ?? twoProtobufs(error.cause))
-      : undefined) ??
+    (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
+    twoProtobufs(error) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
   );
@@ -134,7 +133,8 @@ export const STORAGE_HINT =
 
 /** The SDK's error if npm has installed two copies of protobufjs. */
 function twoProtobufs(error: Error): CliError | undefined {
-  if (!/^type must be a Type/.test(error.message)) return undefined;
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  if (!message.includes('type must be a Type')) return undefined;
   return new CliError('payload_unreadable', `A payload is in external storage, and ${TWO_PROTOBUFS}`, {
     hint: `${PROTOBUFS_REMEDY} ${STORAGE_HINT}`,
   });

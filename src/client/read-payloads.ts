@@ -10,6 +10,7 @@ import {
   type SerializationContext,
   type StorageDriver,
   StorageDriverClaim,
+  ValueError,
 } from '@temporalio/common';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { CodecUnreachableError } from './errors';
@@ -117,7 +118,7 @@ async function decodedOrNot(
 
 /**
  * Fetches and decodes payloads with a client's storage drivers and codecs, in the SDK's order.
- * @throws the error of a driver or codec; ExternalStorageNotConfiguredError
+ * @throws the error of a driver or codec; ExternalStorageNotConfiguredError, or ValueError for a missing driver
  */
 export async function decodePayloads(
   { externalStorage, payloadCodecs }: Pick<LoadedDataConverter, 'externalStorage' | 'payloadCodecs'>,
@@ -150,7 +151,8 @@ async function fetched(storage: LoadedDataConverter['externalStorage'], payload:
   if (storage === undefined) throw new ExternalStorageNotConfiguredError();
   const { driverName, claimData } = JSON.parse(Buffer.from(payload.data ?? []).toString()) as Reference;
   const driver = storage.getDriver(driverName);
-  if (driver === null) throw new Error(`The external storage driver "${driverName}" is not configured here.`);
+  if (driver === null)
+    throw new ValueError(`The external storage driver "${driverName}" is not configured here.`);
   const [stored] = await driver.retrieve({}, [new StorageDriverClaim(claimData)]);
   if (stored === undefined) throw new Error(`The external storage driver "${driverName}" returned nothing.`);
   return stored;

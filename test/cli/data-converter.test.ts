@@ -56,6 +56,12 @@ describe("commands and a worker with a user's data converter", () => {
       const replayed = await runCli(['replay', id], how);
       expect([replayed.code, replayed.stdout]).toEqual([0, expect.stringContaining('accepted as task')]);
     }
+    const here = await runCli(
+      ['status', id, '--json'],
+      { ...env, MEDIA_DATA_CONVERTER: 'codec.js' },
+      MODULES,
+    );
+    expect(JSON.parse(here.stdout)).toMatchObject({ data: { outcome: { outcome: 'completed' } } });
     const unbought = await runJson(video(`${id}-2`, 'an unread kite'), bare);
     expect([unbought.code, unbought.reply.error?.type]).toEqual([69, 'payload_unreadable']);
     expect(await accepted(stack, 'an unread kite')).toBe(0);

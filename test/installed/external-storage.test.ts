@@ -67,14 +67,14 @@ describeWithS3()('external storage in a project of npm', () => {
     await install();
     expect(await doctor()).toMatchObject(failed('npm install @temporalio/external-storage-s3'));
     // A campaign with its memo in a storage that this project does not know.
-    const { client, namespace, uniqueId } = stack.server;
+    const { client, namespace } = stack.server;
     const dataConverter = storedIn(join(dir, 'payloads'));
     const other = new Client({ connection: client.connection, namespace, dataConverter });
-    const workflowId = uniqueId('rows');
+    const workflowId = stack.server.uniqueId('rows');
     await other.workflow.start('runCampaign', { workflowId, taskQueue: 'none', memo: { note: 'kept' } });
     const listed = await command(stack.env, 'campaign', 'list');
     expect(listed.error).toMatchObject({
-      message: expect.stringContaining('external storage'),
+      message: expect.stringContaining('external storage') as unknown,
       type: 'payload_unreadable',
       hint: expect.stringContaining('npm install protobufjs@^8.7.1') as unknown,
     });

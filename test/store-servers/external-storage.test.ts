@@ -64,7 +64,7 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
     manifest = inDir('rows.jsonl');
     const row = (id: string) => JSON.stringify({ id, model: 'sketch-lite', prompt: 'a distant boat' });
     await writeFile(manifest, `${row('a')}\n${row('b')}\n`);
-    const { uniqueId } = stack.server;
+    const uniqueId = (name: string) => stack.server.uniqueId(name);
     ids = { video: uniqueId('film'), image: uniqueId('picture'), campaign: uniqueId('rows') };
     await worker(env);
   });
@@ -205,11 +205,16 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
   };
 
   it('doctor stores and reads a payload, and looks at the newest result', async () => {
-    expect(await checkOf(env)).toMatchObject({ state: 'ok', message: expect.stringContaining('works') });
-    expect(await checkOf(bare)).toMatchObject({
-      state: 'warning',
-      message: expect.stringContaining('external storage'),
+    const said = (state: string, text: string) => ({
+      state,
+      message: expect.stringContaining(text) as unknown,
     });
+    expect(await checkOf(env)).toMatchObject(said('ok', 'works'));
+    expect(await checkOf(bare)).toMatchObject(said('warning', 'external storage'));
+    proxy.rule = () => ({ when: 'before', what: 'hang' });
+    const hanging = await checkOf({ ...env, AWS_ENDPOINT_URL_S3: proxy.endpoint });
+    proxy.rule = () => null;
+    expect(hanging).toMatchObject({ ...said('failed', 'Timed out'), errorType: 'storage_unreachable' });
     expect(await checkOf({ ...env, MEDIA_EXTERNAL_STORAGE: 's3://no-such-bucket' })).toMatchObject({
       state: 'failed',
       errorType: 'storage_unreachable',

@@ -66,7 +66,7 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
   if (externalStorage === undefined && payloads.some(isStoredElsewhere))
     throw new HistoryError(
       'encrypted',
-      `The payloads of ${run.workflowId} (${run.source}) are in external storage, which is not configured here. The run was not replayed, and there is no verdict.`,
+      `The payloads of ${run.workflowId} (${run.source}) are in external storage, which is not configured here, so its inputs and results are unknown.`,
     );
   if (codecs.length > 0 || externalStorage !== undefined) {
     const decoded = await decodeAll(payloads, run, options);

@@ -18,7 +18,7 @@ export const payloads: DoctorCheck = {
   limitMs: LIMIT_MS,
   late: 'storage_unreachable',
   run: async ({ target, env, session: { connection } }) => {
-    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    if ('problem' in target || connection === undefined) throw new Error('The server check must pass first.');
     const { namespace, taskQueue } = target;
     const dataConverter = await dataConverterOf(env, namespace, target);
     const storage = dataConverter?.externalStorage;

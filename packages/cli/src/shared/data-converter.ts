@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type DataConverter, ExternalStorage, type StorageDriver } from '@temporalio/common';
 import { CodecUnreachableError } from 'temporal-media/client';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
 import { protobufCopies } from 'temporal-media/internal/installation';
 import { ConfigurationError } from 'temporal-media/internal/settings/config';
@@ -38,8 +38,8 @@ export async function dataConverterOf(
   const own = await moduleOf(env);
   const codec = usesCodec ? remoteCodecOf(env, namespace) : undefined;
   const storage = storageOf(env);
-  if (codec !== undefined && (own?.payloadCodecs ?? []).length > 0) throw twice(CODEC, 'payloadCodecs');
-  if (storage !== undefined && own?.externalStorage !== undefined) throw twice(STORAGE, 'externalStorage');
+  if (codec !== undefined && (own?.payloadCodecs ?? []).length > 0) throw conflict(CODEC, 'payloadCodecs');
+  if (storage !== undefined && own?.externalStorage !== undefined) throw conflict(STORAGE, 'externalStorage');
   const used = storage ?? own?.externalStorage;
   if (used !== undefined) refuseTwoProtobufs(storage === undefined ? CONVERTER : STORAGE);
   if (own === undefined && codec === undefined && used === undefined) return undefined;
@@ -50,7 +50,7 @@ export async function dataConverterOf(
   };
 }
 
-function twice(variable: string, field: string): ConfigurationError {
+function conflict(variable: string, field: string): ConfigurationError {
   return new ConfigurationError(
     variable,
     `cannot be combined with the ${field} of the module in ${CONVERTER}. Unset one of them.`,
@@ -76,11 +76,14 @@ async function moduleOf(env: NodeJS.ProcessEnv): Promise<DataConverter | undefin
   const load = createRequire(join(process.cwd(), 'package.json'));
   let exported: Record<string, unknown>;
   try {
-    const path = load.resolve(/^\.{0,2}\//.test(name) || isAbsolute(name) ? resolve(name) : name);
-    exported = await imported(load, path);
+    const file = resolve(name);
+    exported = await imported(load, load.resolve(existsSync(file) ? file : name));
   } catch (error) {
-    throwBug(error);
-    const why = withoutSecrets((error as Error).message.split('\n')[0] ?? '').replace(/\.$/, '');
+    // The module is the user's code and may throw anything.
+    const why = withoutSecrets(String((error as Error | null)?.message).split('\n')[0] ?? '').replace(
+      /\.$/,
+      '',
+    );
     throw new ConfigurationError(CONVERTER, `the module cannot be loaded: ${why}.`);
   }
   const candidates = [exported['dataConverter'], exported['default'], exported];

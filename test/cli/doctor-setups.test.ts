@@ -162,7 +162,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
       expect([run.error?.type, run.code]).toEqual([type, code]);
       expect(run.checks[name]).toMatchObject({ state: 'failed', errorType: type, remedy: run.error?.hint });
       expect(run.error?.hint).toMatch(remedy);
-      expect(run.summary).toContain(`1 of 13 checks failed (${name})`);
+      expect(run.summary).toContain(`1 of 14 checks failed (${name})`);
       expect(run.text).not.toContain('sandbox-key');
       expect(run.text).not.toContain(bench.dir);
     },

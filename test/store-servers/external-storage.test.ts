@@ -279,6 +279,23 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
     expect(await accepted(stack, 'a kite in the storm')).toBe(1);
   });
 
+  it('dev passes the storage to its worker, and commands use it too', async () => {
+    const own = { ...server.env, MEDIA_DATA_DIR: inDir('dev') };
+    const stored = {
+      ...own,
+      MEDIA_EXTERNAL_STORAGE: `s3://${bucket}`,
+      MEDIA_EXTERNAL_STORAGE_THRESHOLD: '0',
+    };
+    const dev = startCli(['dev'], stored);
+    children.push(dev);
+    await dev.untilLine('stderr', /Ready:/);
+    const bought = await runJson(buy.video('dev-film', 'a kite at home'), stored);
+    expect([bought.code, bought.reply.data?.['outcome']]).toEqual([0, 'completed']);
+    const refused = await runJson(buy.video('dev-film-2', 'another kite at home'), own);
+    expect([refused.code, refused.reply.error?.type]).toEqual([69, 'payload_unreadable']);
+    await stop(dev);
+  });
+
   it('a rebind reads the paid calls of every history', async () => {
     const other = { MEDIA_JOURNAL: inDir('another-journal') };
     const blind = await runCli(['worker', '--rebind', '--yes'], { ...bare, ...other });

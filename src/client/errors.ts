@@ -110,6 +110,7 @@ export class ResumeError extends Error {
  * A remote codec or an external storage does not respond, so it is unknown whether it could provide the payloads.
  */
 export class CodecUnreachableError extends Error {
+  /** `CodecUnreachableError`, or the name of a more specific class. */
   override readonly name: string = 'CodecUnreachableError';
 }
 

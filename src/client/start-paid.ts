@@ -269,7 +269,7 @@ async function findActivity(client: Client, id: string): Promise<Execution | und
 }
 
 /** Whether this exact request was started under the ID, whatever runs it. False if the server does not respond. */
-export async function isStarted(
+export async function wasStarted(
   client: Client,
   paid: PaidRequest,
   { id, account }: { readonly id: string; readonly account?: string },

@@ -63,6 +63,7 @@ describe('the advice on a case', () => {
             attempt: 1,
             lastFailure: null,
             failureClass: null,
+            queuedOn: null,
             pause: pauseIf(paused),
           },
         ],

@@ -37,7 +37,10 @@ describe('payloads in external storage', () => {
     const [first, second, image] = await Promise.all([
       media.startVideo(video),
       media.startVideo(video),
-      media.images.start({ request: { model: 'image-2', prompt: 'a distant boat', size: '512x512' } }),
+      media.images.start(
+        { request: { model: 'image-2', prompt: 'a distant boat', size: '512x512' } },
+        { as: 'workflow' },
+      ),
     ]);
     const ends = await Promise.all([first.result(), second.result(), image.result()]);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);

@@ -1,5 +1,5 @@
 import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
-import { isStarted } from 'temporal-media/internal/client/start-paid';
+import { wasStarted } from 'temporal-media/internal/client/start-paid';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
 import { type MediaConfig } from 'temporal-media/worker';
@@ -20,7 +20,7 @@ async function isCallStarted(
 ): Promise<boolean> {
   if (id === undefined) return false;
   return connect(config, env)
-    .then(({ client }) => isStarted(client, paid, { id, ...given({ account }) }))
+    .then(({ client }) => wasStarted(client, paid, { id, ...given({ account }) }))
     .catch(otherwise(false));
 }
 

@@ -1,6 +1,5 @@
 import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
-import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import {
   type ServiceView,
   type ImageOutcome,
@@ -29,7 +28,6 @@ import {
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
-import { STORAGE_HINT } from './errors';
 import {
   failingTask,
   pinnedWithoutWorker,
@@ -37,6 +35,13 @@ import {
   viewExecution,
   viewStandalone,
 } from './execution-state';
+import {
+  estimateOf,
+  isUnreadable,
+  creationKeyOf,
+  unreadableNote,
+  withoutServiceText,
+} from './readable-outcome';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 
 /** The sources that a case is gathered from. */
@@ -120,7 +125,7 @@ class Gathering {
   private async describeActivity(activity: StandaloneCall): Promise<GatheredCase | undefined> {
     await this.useQueue(activity.taskQueue);
     const outcome = await this.outcomeOfActivity(activity);
-    this.creationKey ??= keyOf(outcome) ?? activity.activityId;
+    this.creationKey ??= creationKeyOf(outcome) ?? activity.activityId;
     this.estimate = estimateOf(outcome);
     // A create without a workflow leaves its task in the journal.
     const { taskId = null } =
@@ -200,7 +205,7 @@ class Gathering {
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
     if (this.video === null && state === null && first !== null && isVideoCall(first))
       this.video = (await taskInHistory(this.source.client, first)) ?? null;
-    this.creationKey ??= state?.creationKey ?? keyOf(outcome);
+    this.creationKey ??= state?.creationKey ?? creationKeyOf(outcome);
     this.estimate = state?.estimate ?? estimateOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = decisionInForce({ outcome, decisions });
@@ -344,7 +349,7 @@ class Gathering {
         if (error instanceof CodecUnreachableError) throw error;
         this.notes.push(
           isUnreadable(error)
-            ? unreadable('state', error)
+            ? unreadableNote('state', error)
             : 'The state could not be read, because no worker responded to the query in time.',
         );
         return null;
@@ -357,7 +362,7 @@ class Gathering {
     if (workflow.status === PAUSED || this.hasWorker === false) return;
     const waits = await callWaits(this.source.client, workflow.workflowId, QUERY_MS).catch(
       (error: unknown) => {
-        if (isUnreadable(error)) this.notes.push(unreadable('wait', error));
+        if (isUnreadable(error)) this.notes.push(unreadableNote('wait', error));
         return [];
       },
     );
@@ -381,46 +386,10 @@ class Gathering {
   private readOutcome(result: Promise<VideoOutcome | ImageOutcome>): Promise<CaseFacts['outcome']> {
     return result.then(withoutServiceText).catch((error: unknown) => {
       if (!isUnreadable(error)) throw error;
-      this.notes.push(unreadable('outcome', error));
+      this.notes.push(unreadableNote('outcome', error));
       return null;
     });
   }
 }
 
 const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);
-
-const keyOf = (outcome: CaseFacts['outcome']): string | null =>
-  outcome !== null && 'creationKey' in outcome ? (outcome.creationKey ?? null) : null;
-
-function estimateOf(outcome: CaseFacts['outcome']): Money | null {
-  const { estimate = null, currency = null } = outcome?.billing ?? {};
-  return estimate === null || currency === null ? null : { microUnits: estimate, currency };
-}
-
-/** Whether an SDK error means that another codec or a storage driver is needed. */
-function isUnreadable(error: unknown): boolean {
-  return error instanceof ValueError || isOfStorage(error);
-}
-
-/** The SDK reports an unreadable reply as a failed call. */
-function isOfStorage(error: unknown): boolean {
-  return (
-    error instanceof ExternalStorageNotConfiguredError ||
-    (error instanceof Error && error.cause instanceof ExternalStorageNotConfiguredError)
-  );
-}
-
-function unreadable(what: string, error: unknown): string {
-  return isOfStorage(error)
-    ? `The ${what} cannot be read here, because it is in external storage. ${STORAGE_HINT}`
-    : `The ${what} cannot be read here, because a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
-}
-
-/** Replaces the service's message. An empty field would suggest that the service did not send one. */
-const NOT_SHOWN = "[not shown, because it may repeat the prompt; see the workflow's result]";
-
-/** Removes the service's message, which may repeat a prompt, from output meant for tickets. Keeps kind and code. */
-function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
-  if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
-  return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };
-}

@@ -38,7 +38,7 @@ import {
 import {
   estimateOf,
   isUnreadable,
-  creationKeyOf,
+  keyOfOutcome,
   unreadableNote,
   withoutServiceText,
 } from './readable-outcome';
@@ -125,7 +125,7 @@ class Gathering {
   private async describeActivity(activity: StandaloneCall): Promise<GatheredCase | undefined> {
     await this.useQueue(activity.taskQueue);
     const outcome = await this.outcomeOfActivity(activity);
-    this.creationKey ??= creationKeyOf(outcome) ?? activity.activityId;
+    this.creationKey ??= keyOfOutcome(outcome) ?? activity.activityId;
     this.estimate = estimateOf(outcome);
     // A create without a workflow leaves its task in the journal.
     const { taskId = null } =
@@ -205,7 +205,7 @@ class Gathering {
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
     if (this.video === null && state === null && first !== null && isVideoCall(first))
       this.video = (await taskInHistory(this.source.client, first)) ?? null;
-    this.creationKey ??= state?.creationKey ?? creationKeyOf(outcome);
+    this.creationKey ??= state?.creationKey ?? keyOfOutcome(outcome);
     this.estimate = state?.estimate ?? estimateOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = decisionInForce({ outcome, decisions });

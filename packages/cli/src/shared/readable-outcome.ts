@@ -4,7 +4,7 @@ import { type CaseFacts } from 'temporal-media/internal/domain/case';
 import { STORAGE_HINT } from './errors';
 
 /** Returns the outcome's creation key; null if it has none. */
-export const creationKeyOf = (outcome: CaseFacts['outcome']): string | null =>
+export const keyOfOutcome = (outcome: CaseFacts['outcome']): string | null =>
   outcome !== null && 'creationKey' in outcome ? (outcome.creationKey ?? null) : null;
 
 /** Returns the outcome's estimate; null if it is unknown. */

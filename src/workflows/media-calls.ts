@@ -19,11 +19,10 @@ import {
   IMAGE_CALL_SHAPE,
   type ImageCallOptions,
 } from '../domain/workflow-inputs';
-import { runCampaign } from './campaign/run-campaign';
 import { creationKey } from './creation-key';
 import { type OnProgress, reportProgress, taskQueueIssue } from './handlers';
 import { imageCall, type ImagePlace } from './image-call';
-import { AUTO_UPGRADE, PINNED } from './workflow-metadata';
+import { PINNED } from './workflow-metadata';
 
 /**
  * What a workflow's own history shows about a video that runs as its child. The states in between are in the child's
@@ -144,8 +143,7 @@ export function withProgress<Input, Outcome, State extends VideoState | Campaign
 ): (input: Input) => Promise<Outcome> {
   // The input is passed through, because a continue-as-new continues with it: a wrapper that changed it would buy again.
   const reporting = (input: Input): Promise<Outcome> => workflow(input, onProgress);
-  const isCampaign = (workflow as unknown) === runCampaign;
-  setWorkflowOptions(isCampaign ? AUTO_UPGRADE : PINNED, reporting);
+  setWorkflowOptions(PINNED, reporting);
   return reporting;
 }
 

@@ -10,8 +10,10 @@ import { type Actor } from './virtual-time';
 export interface Execution extends Actor {
   readonly info: {
     readonly namespace: string;
-    readonly workflowNamespace: string;
-    readonly workflowExecution: { readonly workflowId: string; readonly runId: string };
+    readonly workflowNamespace?: string;
+    readonly workflowExecution?: { readonly workflowId: string; readonly runId: string };
+    /** Of an activity without a workflow. */
+    readonly activityRunId?: string;
     readonly activityId: string;
     readonly attempt: number;
     readonly scheduledTimestampMs: number;

@@ -42,7 +42,7 @@ export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
   const lost = end !== undefined && started ? true : run.closed || (end === undefined && heard !== null);
   if (!mayHaveLeft(answer, lost)) return undefined;
   return {
-    workflowId: run.workflowId,
+    workflowId: run.isStandalone === true ? null : run.workflowId,
     runId: run.runId,
     activityId: id,
     type: name,

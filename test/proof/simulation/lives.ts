@@ -1,5 +1,6 @@
 import { beginCreate, type CreateOnceState } from '../../../src/domain/create-once';
 import { ACTIVITY } from '../../../src/domain/names';
+import { CREATE_TIMEOUTS } from '../../../src/domain/timeouts';
 import {
   NO_SEND,
   type ResolveUnconfirmedCall,
@@ -8,7 +9,7 @@ import {
 import { createOnce, type CreateOnceResult } from '../../../src/workflows/create-once';
 import { activity } from '../../../src/workflows/proxies';
 import { makeProcess } from './virtual-time';
-import { CancellationScope, type Run } from './workflow-sdk';
+import { type ActivityOptions, CancellationScope, type Run } from './workflow-sdk';
 import { type World } from './world';
 
 /** What a history says at one point; the timer of a wait that had started fires when it would have fired. */
@@ -66,6 +67,30 @@ export class Lives {
     this.all.push(life);
     this.go(life, undefined);
     return life;
+  }
+
+  /**
+   * Somebody runs the create of this key as an activity without a workflow, with or without retries. Its answer tells
+   * nobody anything: what counts is what it sends.
+   */
+  startStandalone({ key, prompt }: Life): void {
+    const { time, plan, observations } = this.world;
+    const run = this.makeRun('nobody', undefined, true);
+    const retry = { maximumAttempts: time.random.pick([1, 5]), initialInterval: '2s' };
+    const options: ActivityOptions = {
+      ...{ scheduleToStartTimeout: plan.startLimitMs, startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs },
+      scheduleToCloseTimeout: plan.startLimitMs + 5 * CREATE_TIMEOUTS.startToCloseMs,
+      ...{ heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs, retry },
+    };
+    observations.standalone += 1;
+    time.after(0, run, () => {
+      const request = { model: 'video-1', prompt };
+      const input = { creationKey: key, request, ...(plan.policy && { policy: plan.policy }) };
+      run.schedule(ACTIVITY.createVideo, options, input, run.scope).then(
+        () => time.say(() => `${run.runId} has its answer`),
+        () => time.say(() => `${run.runId} has failed`),
+      );
+    });
   }
 
   /**
@@ -145,7 +170,7 @@ export class Lives {
     this.world.server.abandon(run);
   }
 
-  private makeRun(workflowId: string, original?: string): Run {
+  private makeRun(workflowId: string, original?: string, isStandalone = false): Run {
     const { server } = this.world;
     const runId = `run-${(this.runs += 1)}`;
     const run: Run = {
@@ -153,6 +178,7 @@ export class Lives {
       workflowId,
       runId,
       originalExecutionRunId: original ?? runId,
+      ...(isStandalone && { isStandalone }),
       scope: new CancellationScope(),
       closed: false,
       schedule: (activity, options, input, scope) => server.schedule(activity, options, input, scope, run),

@@ -75,6 +75,7 @@ export class Observations {
   readonly failures: string[] = [];
   kills = 0;
   freezes = 0;
+  standalone = 0;
   journalFaults = 0;
   beatFaults = 0;
   readonly journals: Record<JournalChange, number> = { lost: 0, restored: 0, rebound: 0 };

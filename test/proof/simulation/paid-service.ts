@@ -217,7 +217,7 @@ export class PaidService {
       place: intent?.place ?? -1,
       nonce: intent?.nonce ?? 'none',
       sender: caller.sender,
-      runId: info.workflowExecution.runId,
+      runId: info.workflowExecution?.runId ?? info.activityRunId ?? '',
       prompt: (JSON.parse(body) as { prompt: string }).prompt,
       at: currentTime().now,
       startedAt: info.currentAttemptScheduledTimestampMs,

@@ -15,6 +15,7 @@ export interface Blow {
     | 'terminate'
     | 'reset'
     | 'second caller'
+    | 'caller without a workflow'
     | 'other request'
     | `journal ${JournalChange}`
     | 'calm';
@@ -82,6 +83,7 @@ const BLOWS: Readonly<Partial<Record<Blow['kind'], number>>> = {
   terminate: 1,
   reset: 3,
   'second caller': 4,
+  'caller without a workflow': 2,
   'other request': 1,
   'journal lost': 1,
   'journal restored': 1,

@@ -65,6 +65,7 @@ function add(counts: Record<string, number>, { observations, events, violations 
     events,
     kills: observations.kills,
     'processes stopped and continued': observations.freezes,
+    'calls without a workflow': observations.standalone,
     'journal faults': observations.journalFaults,
     'heartbeats lost, late or unanswered': observations.beatFaults,
     'journals lost': observations.journals.lost,

@@ -129,6 +129,8 @@ function deal({ kind }: Blow, actor: Actor, world: World, lives: Lives): void {
       return lives.reset(life);
     case 'second caller':
       return void lives.start(life.key, life.prompt);
+    case 'caller without a workflow':
+      return lives.startStandalone(life);
     case 'other request':
       return void lives.start(life.key, 'a windmill');
     case 'journal lost':

@@ -205,8 +205,12 @@ export class TemporalServer {
       tell: (details) => this.answers(activity, attempt, details),
       info: {
         namespace: 'default',
-        workflowNamespace: 'default',
-        workflowExecution: { workflowId: run.workflowId, runId: run.runId },
+        ...(run.isStandalone === true
+          ? { activityRunId: run.runId }
+          : {
+              workflowNamespace: 'default',
+              workflowExecution: { workflowId: run.workflowId, runId: run.runId },
+            }),
         activityId: activity.id,
         attempt: activity.attempt,
         scheduledTimestampMs: activity.scheduledAt,

@@ -39,6 +39,8 @@ export interface Run extends Actor {
   readonly workflowId: string;
   readonly runId: string;
   readonly originalExecutionRunId: string;
+  /** No workflow: the run of an activity that somebody has started by itself. */
+  readonly isStandalone?: true;
   scope: CancellationScope;
   /** Ended, or ended from outside. */
   closed: boolean;

@@ -1,6 +1,8 @@
 import { activityInfo, asyncLocalStorage, log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { isBug, otherwise } from '../domain/bug';
+import { type RejectReason } from '../domain/failure-table';
+import { given } from '../domain/json';
 import { METRICS } from '../domain/metrics';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
@@ -97,6 +99,8 @@ interface RetryLater {
   readonly retryAfterMs?: number | undefined;
   /** Whether an earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
+  /** Set if the call waits to be sent: see `CallWait`. */
+  readonly waits?: { readonly reason: RejectReason | null; readonly account: string | null } | undefined;
 }
 
 /**
@@ -109,6 +113,7 @@ export function retryLater({
   delayMs: givenMs,
   retryAfterMs,
   mayBeOwed,
+  waits,
 }: RetryLater): ApplicationFailure {
   const delayMs = givenMs === undefined ? undefined : Math.ceil(givenMs);
   return ApplicationFailure.create({
@@ -123,6 +128,7 @@ export function retryLater({
         delayMs: delayMs ?? null,
         retryAfterMs: retryAfterMs === undefined ? null : Math.ceil(retryAfterMs),
         ...(mayBeOwed === true && { mayBeOwed }),
+        ...given({ waits }),
       },
     ],
     ...(delayMs === undefined ? {} : { nextRetryDelay: delayMs }),

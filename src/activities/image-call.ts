@@ -1,18 +1,22 @@
+import { cancellationDetails } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { givenAt } from '../domain/clocks';
 import { afterImage, beginCreate } from '../domain/create-once';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { type IntentEntry } from '../domain/log-entries';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
-import { estimateFor } from '../domain/money';
-import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
+import { billing, estimateFor } from '../domain/money';
+import { BATCH_CLOSED, NOT_RECORDED, RETRY_LATER, UNSAFE_RETRIES } from '../domain/names';
 import { type ImageOutcome, imageOutcome, outcomes } from '../domain/outcome';
 import {
   type EditImageInput,
+  evidence,
   type GenerateImageInput,
   IMAGE_INPUT_SHAPE,
   type ImageCallAnswer,
   type WaitingImage,
 } from '../domain/paid-call';
+import { stateOf } from '../domain/paid-log';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { milliseconds, shapeIssue } from '../domain/shape';
 import { IMAGE_TIMEOUTS, requestBudgetMs } from '../domain/timeouts';
@@ -30,6 +34,7 @@ import {
   failureAnswer,
   rejectedAnswer,
   unconfirmedBySend,
+  unsentAnswer,
   warningsAfter,
 } from './paid-answers';
 import {
@@ -39,6 +44,7 @@ import {
   NOT_VALIDATED,
   type PaidDeps,
   type Prepared,
+  isUnsafeRetry,
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
@@ -64,13 +70,41 @@ export function createImageCall(
   deps: PaidDeps,
 ): (input: ImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
-    refuseUnsafeRetries(deps.journal);
     const who = caller(input);
+    // Nobody but this activity can turn the failure into an outcome.
+    if (who.workflowId === null && !who.isLater && isUnsafeRetry(deps.journal))
+      return outcomes.refusedBeforeSend(UNSAFE_RETRIES, NO_JOURNAL, 'retry');
+    refuseUnsafeRetries(deps.journal);
     const refused = rawInputIssue(input, who);
     if (refused !== undefined) return refused;
     const paid = { operation, request: input.request } as PaidRequest;
-    return withSender(deps, (sender) => callForImages(deps, who, paid, input, sender));
+    return withSender(deps, (sender) => callForImages(deps, who, paid, input, sender)).catch(
+      (error: unknown) => cancelledUnsent(error, who, input),
+    );
   };
+}
+
+const NO_JOURNAL =
+  'This worker has no journal, so a call must not be retried. Give the worker a journal, or set maximumAttempts to 1.';
+
+/**
+ * Returns the outcome of a call without a workflow that was canceled before this attempt sent anything. The server
+ * would not run another attempt. @throws any other error
+ */
+function cancelledUnsent(
+  error: unknown,
+  { workflowId, activityId, isLater }: Caller,
+  input: ImageInput,
+): ImageOutcome {
+  const isUnsent = error instanceof ApplicationFailure && error.type === RETRY_LATER;
+  if (workflowId !== null || !isUnsent || cancellationDetails()?.cancelRequested !== true) throw error;
+  const [details] = (error.details ?? []) as [{ readonly mayBeOwed?: true }?];
+  const owes = isLater || details?.mayBeOwed === true;
+  return outcomes.cancelled(
+    null,
+    input.creationKey || activityId,
+    billing(null, owes ? 'needs_review' : 'none'),
+  );
 }
 
 /** Before any lookup, validates the fields that an untyped caller can get wrong. */
@@ -106,14 +140,13 @@ export async function callForImages(
   // Absent, null and empty keys are treated the same, as in workflows.
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
+  const startLimitMs = workflowId === null ? milliseconds(input.startLimit) : undefined;
+  if (startLimitMs !== undefined) return outcomeInTime(result, { deps, who, creationKey, startLimitMs });
   const answer =
     result.answer.outcome === 'pending'
       ? afterOtherSender(result.send as IntentEntry | null, result.answer.sendAttempt, who)
       : (result.answer as Answer);
   if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
-  const startLimitMs = who.workflowId === null ? milliseconds(input.startLimit) : undefined;
-  if (startLimitMs !== undefined && isWaiting(answer))
-    return outcomeOrWait(answer, creationKey, who, startLimitMs);
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
 
@@ -131,12 +164,55 @@ function isWaiting(answer: Answer): answer is WaitingImage {
   );
 }
 
-/** Waits without a workflow, by the retries of the activity. */
-function outcomeOrWait(
+/** A call without a workflow, whose activity waits by its own attempts until the start limit. */
+interface TimedCall {
+  readonly deps: PaidDeps;
+  readonly who: Caller;
+  readonly creationKey: string;
+  readonly startLimitMs: number;
+}
+
+/** Returns the outcome, or waits for another attempt by the rules of a create. */
+async function outcomeInTime(
+  { answer, send }: Awaited<ReturnType<typeof sendOnce>>,
+  call: TimedCall,
+): Promise<ImageOutcome> {
+  const { deps, who, creationKey } = call;
+  if (answer.outcome === 'pending') {
+    // Another sender's time ends, so this wait does too.
+    if (send !== null)
+      afterOtherSender(send as IntentEntry, answer.sendAttempt, { ...who, isLastAttempt: false });
+    const unread = unsentAnswer(answer, 'journal_unavailable', UNREAD);
+    const { sendAttempt, account, estimate } = answer;
+    const unknown = { sendAttempt, account, estimate, outcome: 'unconfirmed', sent: true } as const;
+    return waitOr(unread, call, () =>
+      outcomes.unconfirmed(
+        { ...unknown, evidence: evidence('no_outcome_recorded', { account }) },
+        creationKey,
+      ),
+    );
+  }
+  const settled = answer as Answer;
+  if (isWaiting(settled)) return waitOr(settled, call, (outcome) => outcome);
+  const outcome = imageOutcome(settled, creationKey);
+  if (outcome !== undefined) return outcome;
+  // Waits are attempts too, so attempts say nothing about how often this call was sent.
+  const key = { namespace: who.namespace, creationKey };
+  const { sends } = stateOf(await deps.journal.read(key));
+  const own = sends.filter(({ sent }) => sent.sender === who.sender).length;
+  return answerOrRetry(settled, creationKey, {
+    ...who,
+    isLastAttempt: own >= IMAGE_TIMEOUTS.maximumAttempts,
+  });
+}
+
+const UNREAD =
+  'The journal could not be read or written, so it is unknown whether an earlier attempt has sent this call.';
+
+function waitOr(
   answer: WaitingImage,
-  creationKey: string,
-  who: Caller,
-  startLimitMs: number,
+  { who, creationKey, startLimitMs }: TimedCall,
+  end: (outcome: ImageOutcome) => ImageOutcome,
 ): ImageOutcome {
   const now = who.now();
   const waits = who.attempt - 1;
@@ -147,10 +223,15 @@ function outcomeOrWait(
     ...(waits > 0 && { elsewhere: true as const }),
   };
   const step = afterImage(state, answer, { now, random: Math.random(), startLimitMs });
-  if ('outcome' in step) return step;
-  const word = answer.outcome === 'not_sent' ? answer.cause : answer.reason;
-  const delayMs = Math.max(0, step.until - now);
-  throw retryLater({ class: word, message: answer.message, delayMs, mayBeOwed: answer.mayBeOwed });
+  if ('outcome' in step) return end(step);
+  const { message, mayBeOwed, account, reason = null } = answer;
+  throw retryLater({
+    class: answer.outcome === 'not_sent' ? answer.cause : 'refused',
+    message,
+    delayMs: Math.max(0, step.until - now),
+    mayBeOwed,
+    waits: { reason, account },
+  });
 }
 
 function specOf(

@@ -160,10 +160,13 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
  * (architecture: Create).
  */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
-  if (!keepsNothing(journal)) return;
-  const info = activityInfo();
-  const attempts = info.retryPolicy?.maximumAttempts ?? 0;
-  if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy(info.attempt);
+  if (isUnsafeRetry(journal)) throw unsafeRetryPolicy(activityInfo().attempt);
+}
+
+/** Whether another attempt of this activity could buy again, because this worker has no journal. */
+export function isUnsafeRetry(journal: CreateJournal): boolean {
+  const { attempt, retryPolicy } = activityInfo();
+  return keepsNothing(journal) && (retryPolicy?.maximumAttempts !== 1 || attempt > 1);
 }
 
 /** A paid call before it is sent. */

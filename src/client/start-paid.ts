@@ -5,7 +5,7 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
-import { otherwise } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { isImageActivity, startAgain, wasRefused } from '../domain/case';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { fingerprintText } from '../domain/fingerprint';
@@ -21,7 +21,7 @@ import {
 } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type PaidOperation, type PaidRequest } from '../domain/request';
-import { isObject, milliseconds, type Shape } from '../domain/shape';
+import { isObject, milliseconds } from '../domain/shape';
 import { imageActivityOptions } from '../domain/timeouts';
 import {
   type EditImageWorkflowInput,
@@ -44,21 +44,17 @@ import {
   WORKFLOW_ONLY,
 } from './options';
 import { attach, describeWorkflow, started, type Started, startedActivity } from './workflow-handle';
-import { describeStandalone, runsStandalone } from './workflow-service';
+import { describeStandalone, runsStandalone, unlessDenied } from './workflow-service';
 
-/** Workflow type, ID prefix and input fields of each paid call. */
-const STARTS: {
-  readonly [operation in PaidOperation]: {
-    readonly type: string;
-    /** The prefix of a generated ID. */
-    readonly prefix: string;
-    readonly shape: Shape;
-  };
-} = {
-  create_video: { type: WORKFLOW.generateVideo, prefix: 'video', shape: GENERATE_VIDEO_SHAPE },
-  generate_image: { type: WORKFLOW.generateImage, prefix: 'image', shape: IMAGE_WORKFLOW_SHAPE },
-  edit_image: { type: WORKFLOW.editImage, prefix: 'edit', shape: IMAGE_WORKFLOW_SHAPE },
-};
+/** The workflow of each paid call. */
+export const PAID_WORKFLOWS = {
+  create_video: WORKFLOW.generateVideo,
+  generate_image: WORKFLOW.generateImage,
+  edit_image: WORKFLOW.editImage,
+} as const satisfies { readonly [operation in PaidOperation]: string };
+
+/** The prefix of a generated ID. */
+const PREFIXES = { create_video: 'video', generate_image: 'image', edit_image: 'edit' } as const;
 
 /** Input of a start: a workflow's input without the creation key, which is the option `id`. */
 type PaidStart = Omit<PaidWorkflowOptions, 'creationKey'> & { readonly request: unknown };
@@ -66,17 +62,20 @@ type PaidStart = Omit<PaidWorkflowOptions, 'creationKey'> & { readonly request: 
 /** Input of `TemporalMediaClient.images`: an edit if its request has `images`. */
 export type ImageStart = Omit<GenerateImageWorkflowInput | EditImageWorkflowInput, 'creationKey'>;
 
+/** Whether a request is an edit. An empty list is an edit too, which is refused. */
+const isEdit = (request: unknown): boolean =>
+  isObject(request) && (request as { readonly images?: unknown }).images !== undefined;
+
 /** Checks the input of a start and returns the ID, which is also the creation key. @throws InvalidInputError */
 function paidId(operation: PaidOperation, input: object, id: string | undefined): string {
-  const { prefix, shape } = STARTS[operation];
-  refuseInvalid(input, shape);
+  refuseInvalid(input, operation === 'create_video' ? GENERATE_VIDEO_SHAPE : IMAGE_WORKFLOW_SHAPE);
   // The ID would silently replace this key, so every start with a generated ID would buy again.
   if ('creationKey' in input)
     throw new InvalidInputError(
       'creationKey',
       'Pass the creation key as the option id, not in the input: {id}.',
     );
-  return id ?? `${prefix}-${randomUUID()}`;
+  return id ?? `${PREFIXES[operation]}-${randomUUID()}`;
 }
 
 /** What may run a paid call under an ID, as {@link startOnce} needs it. */
@@ -130,7 +129,7 @@ export class ImageClient {
     refuseInvalid(options, IMAGE_START_KEYS);
     const { as, ...others } = options;
     const paid = {
-      operation: isObject(input?.request) && 'images' in input.request ? 'edit_image' : 'generate_image',
+      operation: isEdit(input?.request) ? 'edit_image' : 'generate_image',
       request: input?.request,
     } as PaidRequest;
     const given = { ...others, id: paidId(paid.operation, input, options.id) };
@@ -152,7 +151,7 @@ export class ImageClient {
     const { client } = this.starter;
     const [workflow, activity] = await Promise.all([
       describeWorkflow(client.workflow, id),
-      describeStandalone(client, client.options.namespace, { activityId: id, runId: '' }),
+      describeStandalone(client, client.options.namespace, { activityId: id, runId: '' }).catch(unlessDenied),
     ]);
     const info = activity?.info;
     const begun = Number(info?.scheduleTime?.seconds ?? 0) * 1_000;
@@ -176,8 +175,14 @@ export class ImageClient {
     if (as !== undefined || only !== undefined) return as ?? 'workflow';
     const { client } = this.starter;
     // A caller that may not describe its namespace gets the workflow, which every server has.
-    this.runsStandalone ??= runsStandalone(client, client.options.namespace).catch(otherwise(false));
-    return (await this.runsStandalone) ? 'activity' : 'workflow';
+    this.runsStandalone ??= runsStandalone(client, client.options.namespace);
+    try {
+      return (await this.runsStandalone) ? 'activity' : 'workflow';
+    } catch (error) {
+      throwBug(error);
+      this.runsStandalone = undefined;
+      return 'workflow';
+    }
   }
 }
 
@@ -189,7 +194,7 @@ function workflowRunner<Outcome>(
 ): Runner<Outcome> {
   const { client, taskQueue } = starter;
   const { id } = options;
-  const { type } = STARTS[paid.operation];
+  const type = PAID_WORKFLOWS[paid.operation];
   const memo = { [FINGERPRINT_MEMO]: requestFingerprint(paid, input.account) };
   const given = temporalOptions(starter, options, { facts: factsOf(paid, input), memo });
   return {
@@ -222,7 +227,8 @@ function activityRunner(
   const { typedSearchAttributes } = temporalOptions(starter, options, { facts: factsOf(paid, input) });
   const { startLimit = DEFAULT_START_LIMIT_MS } = input;
   // 0 would mean "no limit" to the server.
-  const limits = imageActivityOptions(Math.max(1_000, milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS));
+  const limitMs = milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS;
+  const limits = imageActivityOptions(Math.max(1_000, limitMs));
   const attach = (runId?: string) =>
     startedActivity<ImageOutcome>(client.activity.getHandle(id, runId), false);
   return {
@@ -235,12 +241,14 @@ function activityRunner(
           // Waits are attempts, and the start limit bounds them.
           retry: { ...limits.retry, maximumAttempts: Infinity },
           ...given({ priority, startDelay: milliseconds(startDelay), typedSearchAttributes }),
-          ...given({ summary: staticSummary ?? callSummary(paid.request) }),
+          // No summary by default: the server limits it to 400 bytes, which an encoded or stored one exceeds.
+          ...given({ summary: staticSummary }),
           id,
           taskQueue: queues?.image ?? activityQueues(taskQueue).image,
           idReusePolicy,
           idConflictPolicy,
-          args: [{ ...input, startLimit, creationKey: id }],
+          // The server counts the start delay from the same time as the start limit.
+          args: [{ ...input, startLimit: limitMs + (milliseconds(startDelay) ?? 0), creationKey: id }],
         },
       );
       return startedActivity(handle, true);
@@ -284,8 +292,9 @@ export async function wasStarted(
 function fingerprintOf(type: string, sent: unknown): string | undefined {
   if (!isObject(sent) || !isImageActivity(type)) return undefined;
   const { request, account } = sent as { readonly request?: unknown; readonly account?: string };
+  if (!isObject(request)) return undefined;
   const operation = type === ACTIVITY.editImage ? 'edit_image' : 'generate_image';
-  return requestFingerprint({ operation, request } as PaidRequest, account);
+  return requestFingerprint({ operation, request } as unknown as PaidRequest, account);
 }
 
 function factsOf(paid: PaidRequest, { account }: { readonly account?: string }): SearchFacts {
@@ -342,7 +351,8 @@ async function leftRefused<Outcome extends VideoOutcome | ImageOutcome>(
   { status, runId }: Execution,
 ): Promise<boolean> {
   if (status !== 'COMPLETED') return false;
-  return wasRefused(await runner.attach(runId).result());
+  const outcome: unknown = await runner.attach(runId).result();
+  return isObject(outcome) && wasRefused(outcome as unknown as Outcome);
 }
 
 /** Whether a closed call may start again, because it bought nothing or because only the journal can decide. */

@@ -35,6 +35,15 @@ export type StandaloneDescription = Awaited<
   ReturnType<Client['workflowService']['describeActivityExecution']>
 >;
 
+/** The gRPC status PERMISSION_DENIED. */
+const PERMISSION_DENIED = 7;
+
+/** For a caller that may not describe activities. It then knows workflows only, as on an older server. */
+export function unlessDenied(error: unknown): undefined {
+  if ((error as { readonly code?: unknown }).code !== PERMISSION_DENIED) throw error;
+  return undefined;
+}
+
 /** The gRPC status UNIMPLEMENTED. */
 const UNIMPLEMENTED = 12;
 

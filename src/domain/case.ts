@@ -14,7 +14,7 @@ import { type Billing, type Money } from './money';
 import { ACTIVITY, isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
 import { type DecidedEntry } from './unconfirmed-decision';
-import { type VideoState } from './video-state';
+import { type CallWait, type VideoState } from './video-state';
 import { type VideoTask } from './video-task';
 
 /** A workflow execution, as commands show it. */
@@ -46,6 +46,8 @@ export interface OpenActivity {
   readonly failureClass: string | null;
   /** Null if nobody has paused the activity. */
   readonly pause: OperatorPause | null;
+  /** Set if the call waits to be sent: see {@link CallWait}. Null for any other failure. */
+  readonly waits: Pick<CallWait, 'reason' | 'account'> | null;
   /** The task queue on which it waits for a worker; null while a worker has it, or if the server does not say. */
   readonly queuedOn: string | null;
 }
@@ -61,7 +63,7 @@ export interface OperatorPause {
   readonly isRequested: boolean;
 }
 
-/** A call that an activity without a workflow runs. */
+/** An image call that an activity without a workflow runs. */
 export interface StandaloneCall extends OpenActivity {
   readonly runId: string;
   /** Temporal's status: RUNNING, PAUSED, COMPLETED, FAILED, CANCELED, TERMINATED or TIMED_OUT. */
@@ -175,7 +177,12 @@ export function adviceOf(facts: CaseFacts, word: Word): Advice {
 }
 
 /** Failures that waiting does not fix, because the workers' artifact store or journal causes them. */
-const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
+const STORE_FAILURES: ReadonlySet<string> = new Set([
+  'storage',
+  'MediaJournalUnavailable',
+  'journal_unavailable',
+  'journal_not_bound',
+]);
 
 function whileOpen(
   { state, held, hasWorker, unserved, calls, creationKey }: CaseFacts,

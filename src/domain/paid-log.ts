@@ -213,14 +213,15 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
   if (!isSameRequest(sent.fingerprint, caller.fingerprint)) return false;
   const refusal = answer.answer;
   const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);
+  // A person may have fixed the cause of an account-wide or model-wide refusal while the call waited.
+  const isStanding = refusal.outcome === 'rejected' && refusal.standing !== undefined;
   if (sent.sender === caller.sender) {
     // An attempt that was suspended must not override a later attempt's answer.
     const isOvertaken = Date.parse(sent.attemptAt) > Date.parse(caller.attemptAt);
-    return caller.retries !== true || isOvertaken || !mayEnd;
+    return caller.retries !== true || isOvertaken || !(mayEnd || isStanding);
   }
   if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
-  // A person may have fixed the cause of an account-wide or model-wide refusal while the run waited.
-  return !mayEnd && !(refusal.outcome === 'rejected' && refusal.standing !== undefined);
+  return !mayEnd && !isStanding;
 }
 
 /**

@@ -13,17 +13,20 @@ import {
   type ServiceHandler,
   serviceHandler,
 } from 'nexus-rpc';
-import { TemporalMediaClient } from '../client';
+import { CampaignClient } from '../client/campaigns';
 import {
   CampaignConflictError,
   CampaignInputError,
   CreationKeyConflictError,
   InvalidInputError,
 } from '../client/errors';
+import { type Starter } from '../client/options';
 import { awaitVideoWorkflowId } from '../client/resume-video';
+import { PAID_WORKFLOWS, startPaid } from '../client/start-paid';
 import { type Started } from '../client/workflow-handle';
 import { DEFAULT_CREDENTIAL, STARTED_BY, WORKFLOW } from '../domain/names';
-import { refusedBeforeSend, type Rejected } from '../domain/outcome';
+import { type ImageOutcome, refusedBeforeSend, type Rejected, type VideoOutcome } from '../domain/outcome';
+import { type PaidOperation, type PaidRequest } from '../domain/request';
 import { isObject, shapeIssue } from '../domain/shape';
 import { AWAIT_VIDEO_SHAPE } from '../domain/workflow-inputs';
 import { mediaService } from '../nexus';
@@ -50,23 +53,9 @@ export function mediaNexusService(
     searchAttributes: options.searchAttributes ?? false,
   });
   return serviceHandler(mediaService, {
-    generateVideo: operation(clientOptions, (input) =>
-      paid(WORKFLOW.generateVideo, input, (media, call, id) => media.startVideo(call, { id })),
-    ),
-    generateImage: operation(clientOptions, (input) =>
-      paid(WORKFLOW.generateImage, input, (media, call, id) =>
-        media.images.start(call, { id, as: 'workflow' }),
-      ),
-    ),
-    editImage: operation(clientOptions, (input) =>
-      paid(WORKFLOW.editImage, input, (media, call, id) =>
-        // Without pictures, this must not become a generation.
-        media.images.start(
-          { ...call, request: { ...call.request, images: call.request?.images ?? [] } },
-          { id, as: 'workflow' },
-        ),
-      ),
-    ),
+    generateVideo: operation(clientOptions, (input) => paid<VideoOutcome>('create_video', input)),
+    generateImage: operation(clientOptions, (input) => paid<ImageOutcome>('generate_image', input)),
+    editImage: operation(clientOptions, (input) => paid<ImageOutcome>('edit_image', input)),
     awaitVideo: operation(clientOptions, (input) => {
       const issue = shapeIssue(input, AWAIT_VIDEO_SHAPE);
       if (issue !== undefined) throw badRequest(issue.message);
@@ -77,7 +66,8 @@ export function mediaNexusService(
     campaign: operation(clientOptions, (input) => {
       const { id, ...campaign } = input;
       if (!isText(id)) throw badRequest('A campaign needs an ID. Pass {id, manifest, ...}.');
-      const start = (media: TemporalMediaClient) => media.campaigns.start(campaign, { id });
+      const start = ({ client, taskQueue, searchable }: Starter) =>
+        new CampaignClient(client, taskQueue, { searchAttributes: searchable }).start(campaign, { id });
       return { type: WORKFLOW.runCampaign, id, input: campaign, start };
     }),
   });
@@ -101,7 +91,7 @@ interface Run<Outcome> {
   readonly id: string;
   readonly input: object;
   /** Starts the workflow or attaches to it. @default attaches to an open workflow, or else starts a new run */
-  readonly start?: (media: TemporalMediaClient) => Promise<Started<Outcome>>;
+  readonly start?: (starter: Starter) => Promise<Started<Outcome>>;
   /**
    * Returns the outcome for a request that cannot be sent, or undefined for other errors. @default throws every error
    */
@@ -113,19 +103,24 @@ interface Known<Outcome> {
   readonly known: Outcome;
 }
 
-/** Describes the run for a paid call. The creation key is used as the workflow ID. */
-function paid<Input extends { readonly creationKey: string }, Outcome>(
-  type: string,
-  input: Input,
-  start: (
-    media: TemporalMediaClient,
-    call: Omit<Input, 'creationKey'>,
-    id: string,
-  ) => Promise<Started<Outcome>>,
+/**
+ * Describes the run for a paid call. The creation key is used as the workflow ID. An image call is a workflow here,
+ * because the operation ends with it, and it is the operation's kind of call, whatever its request contains.
+ */
+function paid<Outcome extends VideoOutcome | ImageOutcome>(
+  operation: PaidOperation,
+  input: { readonly creationKey: string; readonly request: unknown },
 ): Run<Outcome | Rejected> | Known<Rejected> {
   const { creationKey: id, ...call } = input;
   if (!isText(id)) return { known: refusedBeforeSend('creation_key_required', KEY_REQUIRED, 'creationKey') };
-  return { type, id, input, start: (media) => start(media, call, id), rejected: rejectedBy };
+  const request = { operation, request: input.request } as PaidRequest;
+  return {
+    type: PAID_WORKFLOWS[operation],
+    id,
+    input,
+    start: (starter) => startPaid<Outcome>(starter, request, call, { id }),
+    rejected: rejectedBy,
+  };
 }
 
 const KEY_REQUIRED =
@@ -161,7 +156,8 @@ async function startRun<Outcome>(
   const calls = new StartedByOperation<Outcome>(nexus);
   let started: Started<Outcome>;
   try {
-    started = await run.start(new TemporalMediaClient(calls.client(), client));
+    const { taskQueue, searchAttributes } = client;
+    started = await run.start({ client: calls.client(), taskQueue, searchable: searchAttributes });
   } catch (error) {
     const rejected = run.rejected?.(error);
     if (rejected === undefined) throw error;

@@ -75,7 +75,19 @@ describe('artifacts prune', () => {
       artifact: ArtifactRef;
     };
     const imageId = stack.server.uniqueId('map');
-    await run('image', '--model', 'image-2', '--prompt', 'a map', '--size', '512x512', '--id', imageId);
+    await run(
+      'image',
+      '--model',
+      'image-2',
+      '--prompt',
+      'a map',
+      '--size',
+      '512x512',
+      '--id',
+      imageId,
+      '--as',
+      'workflow',
+    );
     const { images } = (await stack.server.client.workflow.getHandle(imageId).result()) as {
       images: readonly ArtifactRef[];
     };

@@ -81,6 +81,10 @@ describe('the end of --wait-for', () => {
     const { code, stderr } = await runCli([...args, '--wait-for', '1s'], bench.clientEnv);
     expect(code).toBe(75);
     expect(stderr).toContain(`--id=${id}`);
-    expect(await statusOf(id)).toBe('RUNNING');
+    const { reply } = await runJson(['status', id], bench.clientEnv);
+    const { workflow, activity } = reply.data as {
+      readonly [run: string]: { readonly status: string } | null;
+    };
+    expect((workflow ?? activity)?.status).toBe('RUNNING');
   });
 });

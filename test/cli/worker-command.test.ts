@@ -46,8 +46,8 @@ describe('temporal-media worker', () => {
   test('without a worker a command says so first', async () => {
     const env = apart(bench.clientEnv);
     const id = bench.server.uniqueId('waits');
-    const args = ['image', '--model', 'image-2', '--prompt', 'x', '--id', id, '--detach'];
-    const { code, stderr } = await runJson(args, env);
+    const args = ['image', '--model', 'image-2', '--prompt', 'x', '--id', id];
+    const { code, stderr } = await runJson([...args, '--as', 'workflow', '--detach'], env);
     expect(code).toBe(0);
     expect(stderr).toContain(`no worker is polling task queue ${env['MEDIA_TASK_QUEUE']}`);
     await bench.server.client.workflow.getHandle(id).terminate();

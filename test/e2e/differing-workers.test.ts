@@ -47,9 +47,10 @@ describe('what a worker lacks', () => {
       const artifact = await elsewhere.putBuffer(bytes, { mediaType: 'image/png' });
       const edits = await Promise.all(
         Array.from({ length: 4 }, (_, row) =>
-          stack.media.images.start({
-            request: { model: 'image-2', prompt: `edit ${row} of two stores`, images: [{ artifact }] },
-          }),
+          stack.media.images.start(
+            { request: { model: 'image-2', prompt: `edit ${row} of two stores`, images: [{ artifact }] } },
+            { as: 'workflow' },
+          ),
         ),
       );
       await eventually('an edit that waits', async () => {

@@ -138,9 +138,9 @@ describe('the encryption of the examples', () => {
           ...{ memo: { note: NOTE.value }, staticSummary: SUMMARY.value, staticDetails: DETAILS.value },
         },
       ),
-      media.images.start({ request: { model: 'image-2', prompt: PROMPT.value } }),
-      media.images.start({ request: edit(FILE.value) }),
-      media.images.start({ request: edit(MISSING.value) }),
+      media.images.start({ request: { model: 'image-2', prompt: PROMPT.value } }, { as: 'workflow' }),
+      media.images.start({ request: edit(FILE.value) }, { as: 'workflow' }),
+      media.images.start({ request: edit(MISSING.value) }, { as: 'workflow' }),
       media.startVideo({
         request: {
           ...{ model: 'atlas-long', prompt: `[lost-reply] ${PROMPT.value}`, durationSeconds: 6 },

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { payloadsIn } from '../../packages/replay/src/decode-payloads';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { isStoredElsewhere } from '../../src/client/read-payloads';
+import { describeStandalone } from '../../src/client/workflow-service';
 import { runCli, runJson, startCli, type CliProcess } from '../cli/support/run-cli';
 import { accepted } from '../support/accepted';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
@@ -21,7 +22,7 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
   /** With the storage, and without it. */
   let env: NodeJS.ProcessEnv;
   let bare: NodeJS.ProcessEnv;
-  let ids: Readonly<Record<'video' | 'image' | 'campaign', string>>;
+  let ids: Readonly<Record<'video' | 'image' | 'alone' | 'campaign', string>>;
   let taskId: string;
   let manifest: string;
   const children: CliProcess[] = [];
@@ -65,7 +66,12 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
     const row = (id: string) => JSON.stringify({ id, model: 'sketch-lite', prompt: 'a distant boat' });
     await writeFile(manifest, `${row('a')}\n${row('b')}\n`);
     const uniqueId = (name: string) => stack.server.uniqueId(name);
-    ids = { video: uniqueId('film'), image: uniqueId('picture'), campaign: uniqueId('rows') };
+    ids = {
+      video: uniqueId('film'),
+      image: uniqueId('picture'),
+      alone: uniqueId('alone'),
+      campaign: uniqueId('rows'),
+    };
     await worker(env);
   });
   afterAll(async () => {
@@ -79,12 +85,20 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
     const video = await runJson(buy.video(ids.video, 'a distant kite'), env);
     expect([video.code, video.reply.data?.['outcome']]).toEqual([0, 'completed']);
     taskId = (video.reply.data?.['video'] as { readonly taskId: string }).taskId;
-    const image = await runJson(buy.image(ids.image, 'a distant hill'), env);
-    expect([image.code, image.reply.data?.['outcome']]).toEqual([0, 'completed']);
+    const images = [
+      await runJson([...buy.image(ids.image, 'a distant hill'), '--as', 'workflow'], env),
+      await runJson(buy.image(ids.alone, 'a distant lake'), env),
+    ];
+    for (const image of images) expect([image.code, image.reply.data?.['outcome']]).toEqual([0, 'completed']);
     const campaign = await runJson(buy.campaign(ids.campaign), env);
     expect([campaign.code, campaign.reply.data?.['counts']]).toEqual([0, { completed: 2 }]);
-    for (const id of Object.values(ids)) {
-      const history = await stack.server.client.workflow.getHandle(id).fetchHistory();
+    // An activity without a workflow has no history.
+    const { client, namespace } = stack.server;
+    const picture = await describeStandalone(client, namespace, { activityId: ids.alone, runId: '' });
+    const stored = [...(picture?.input?.payloads ?? []), ...(picture?.outcome?.result?.payloads ?? [])];
+    expect(stored.map(isStoredElsewhere)).toEqual([true, true]);
+    for (const id of [ids.video, ids.image, ids.campaign]) {
+      const history = await client.workflow.getHandle(id).fetchHistory();
       const payloads = payloadsIn(history);
       expect(payloads.length).toBeGreaterThan(3);
       expect(payloads.filter((payload) => !isStoredElsewhere(payload))).toEqual([]);
@@ -94,6 +108,8 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
   const reading = (): readonly (readonly string[])[] => [
     ['watch', ids.video],
     ['resume', ids.video, '--out', inDir('out')],
+    ['watch', ids.alone],
+    ['resume', ids.alone, '--out', inDir('out')],
     ['campaign', 'status', ids.campaign],
     ['campaign', 'watch', ids.campaign],
     ['campaign', 'report', ids.campaign, '--out', inDir('report-2')],
@@ -137,6 +153,12 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
     const status = await runJson(['status', ids.video], bare);
     expect(status.reply.data).toMatchObject({
       workflow: { status: 'COMPLETED' },
+      outcome: null,
+      notes: expect.arrayContaining([expect.stringMatching(VARIABLES)]) as unknown,
+    });
+    const alone = await runJson(['status', ids.alone], bare);
+    expect(alone.reply.data).toMatchObject({
+      activity: { status: 'COMPLETED' },
       outcome: null,
       notes: expect.arrayContaining([expect.stringMatching(VARIABLES)]) as unknown,
     });

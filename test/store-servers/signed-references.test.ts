@@ -31,14 +31,20 @@ describeWithS3()('a film whose model takes its references as URLs, from a bucket
 
   it('[C2.1.4] [C5.4b] poster, edit and film: the service gets a signed address, which no history and no file has', async () => {
     const { media, sandbox } = stack;
-    const poster = await media.images.start({
-      request: { model: 'image-2', prompt: 'a poster', size: '512x512' },
-    });
+    const poster = await media.images.start(
+      {
+        request: { model: 'image-2', prompt: 'a poster', size: '512x512' },
+      },
+      { as: 'workflow' },
+    );
     const drawn = await poster.result();
     if (drawn.outcome !== 'completed' || drawn.images[0] == null) throw new Error(drawn.outcome);
-    const edit = await media.images.start({
-      request: { model: 'image-2', prompt: 'at night', images: [{ artifact: drawn.images[0] }] },
-    });
+    const edit = await media.images.start(
+      {
+        request: { model: 'image-2', prompt: 'at night', images: [{ artifact: drawn.images[0] }] },
+      },
+      { as: 'workflow' },
+    );
     const edited = await edit.result();
     if (edited.outcome !== 'completed' || edited.images[0] == null) throw new Error(edited.outcome);
     const [artifact] = edited.images;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
 import { Encryption } from '../../examples/encryption';
+import { describeStandalone } from '../../src/client/workflow-service';
 import { type TestServer } from './temporal';
 
 /** The codec of the examples with a key of its own. @param id name of the key */
@@ -22,9 +23,16 @@ function* payloadsIn(value: unknown): Generator<Payload> {
     if (name !== 'searchAttributes') yield* payloadsIn(inner);
 }
 
-/** No payload of these workflows can be read on the server, but what the SDK itself marks. */
+/** No payload of these workflows, and of activities without one, can be read on the server, but what the SDK itself marks. */
 export async function expectUnreadable(server: TestServer, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
+    const { client, namespace } = server;
+    const alone = await describeStandalone(client, namespace, { activityId: id, runId: '' });
+    if (alone !== undefined) {
+      const stored = [...payloadsIn([alone.input, alone.outcome])].map(encodingOf);
+      expect(stored).toEqual(['binary/encrypted', 'binary/encrypted']);
+      continue;
+    }
     const { events } = await server.client.workflow.getHandle(id).fetchHistory();
     const own = events?.filter(({ markerRecordedEventAttributes: marker }) => marker == null);
     const { workflowExecutionInfo } = await server.client.workflowService.describeWorkflowExecution({

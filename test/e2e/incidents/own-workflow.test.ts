@@ -111,9 +111,9 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
       identity: 'ada',
     });
     expect(await status(handle.workflowId)).toMatchObject({
-      workflow: { pendingActivities: [{ paused: true }] },
+      workflow: { pendingActivities: [{ pause: { by: 'ada' } }] },
       safe: expect.stringMatching(
-        /is paused in Temporal\. Resume it with `temporal activity unpause --workflow-id \S+ --activity-id/,
+        /is paused in Temporal: .* Resume it with `temporal activity unpause --workflow-id \S+ --activity-id/,
       ) as string,
     });
     await handle.terminate();

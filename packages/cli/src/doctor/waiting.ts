@@ -4,7 +4,7 @@ import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { isImageActivity, type StandaloneCall } from 'temporal-media/internal/domain/case';
+import { type StandaloneCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { dataConverterOf } from '../shared/data-converter';
@@ -77,29 +77,17 @@ async function openBuyers(client: Client, taskQueue: string, endAt: number): Pro
       running(activityQueues(taskQueue).image),
     )) {
       const activity = await viewStandalone(client, activityId);
-      if (activity !== undefined && isImageActivity(activity.type)) activities.push(activity);
+      if (activity !== undefined) activities.push(activity);
       if (activities.length >= MAX_QUERIED) break;
     }
     return { workflows, activities };
   });
 }
 
-/** The wait of an activity between two attempts. Its failure does not name the account, but its message does. */
-function waitOf({
-  activityId,
-  nextAttemptAt,
-  lastFailure,
-  failureClass,
-}: StandaloneCall): FoundWait | undefined {
-  if (nextAttemptAt === null || lastFailure === null) return undefined;
-  const reason = (failureClass ?? 'refused') as CallWait['reason'];
-  return {
-    workflowId: activityId,
-    reason,
-    account: null,
-    why: lastFailure,
-    until: Date.parse(nextAttemptAt),
-  };
+/** The wait of an activity between two attempts. Other failures explain only their own call. */
+function waitOf({ activityId, nextAttemptAt, lastFailure, waits }: StandaloneCall): FoundWait | undefined {
+  if (nextAttemptAt === null || lastFailure === null || waits === null) return undefined;
+  return { workflowId: activityId, ...waits, why: lastFailure, until: Date.parse(nextAttemptAt) };
 }
 
 async function waitsOf(client: Client, workflowIds: readonly string[], endAt: number): Promise<WaitsFound> {

@@ -7,11 +7,12 @@ import {
 } from '@temporalio/client';
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
-import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
+import { describeStandalone, unlessDenied } from 'temporal-media/internal/client/workflow-service';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import {
   type ExecutionView,
+  isImageActivity,
   type OpenActivity,
   type OperatorPause,
   type StandaloneCall,
@@ -215,15 +216,16 @@ export async function viewExecution(
   };
 }
 
-/** Describes the newest activity with this id that runs without a workflow. Undefined if the server has none. */
+/** Describes the newest image call with this id that runs without a workflow. Undefined if the server has none. */
 export async function viewStandalone(
   client: Client,
   activityId: string,
 ): Promise<StandaloneCall | undefined> {
-  const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
+  const { namespace } = client.options;
+  const found = await describeStandalone(client, namespace, { activityId, runId: '' }).catch(unlessDenied);
   const info = found?.info;
   const status = decodeActivityExecutionStatus(info?.status);
-  if (info == null || status === undefined) return undefined;
+  if (info == null || status === undefined || !isImageActivity(info.activityType?.name)) return undefined;
   const { runId, taskQueue, scheduleTime, closeTime, nextAttemptScheduleTime } = info;
   return {
     ...(await pendingOf(client, {
@@ -303,17 +305,20 @@ async function pendingOf(client: Client, activity: PendingFacts): Promise<OpenAc
   };
   // While another workflow watches its video, this activity fails and retries. That is not a real failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
-    return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
-  const tried = { ...facts, attempt: attempt ?? 1 };
+    return { ...facts, attempt: 1, lastFailure: null, failureClass: null, waits: null };
+  const tried = { ...facts, attempt: attempt ?? 1, waits: null };
   // Text from the user's own activities may repeat a prompt.
   if (!OURS.has(type)) return { ...tried, lastFailure: failure?.type ?? null, failureClass: null };
   const { loadedDataConverter } = client.options;
   const details = await readPayloads(loadedDataConverter, failure?.details?.payloads ?? []).catch(
     otherwise([]),
   );
-  const { class: word } = (details[0]?.value ?? {}) as { readonly class?: unknown };
+  const { class: word, waits = null } = (details[0]?.value ?? {}) as {
+    readonly class?: unknown;
+    readonly waits?: OpenActivity['waits'];
+  };
   const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
-  return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
+  return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass, waits };
 }
 
 /** Maximum number of events to search, newest first. A failed task's event is the last one in its history. */

@@ -18,7 +18,6 @@ import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import {
   type CaseFacts,
   type ExecutionView,
-  isImageActivity,
   isImageCall,
   isVideoCall,
   type OpenActivity,
@@ -123,15 +122,12 @@ class Gathering {
   }
 
   private async describeActivity(activity: StandaloneCall): Promise<GatheredCase | undefined> {
-    await this.useQueue(activity.taskQueue);
+    // A caller may have named any queue. Only the workers' own one tells their name.
+    const base = baseTaskQueue(activity.taskQueue);
+    await this.useQueue(base === activity.taskQueue ? this.taskQueue : base);
     const outcome = await this.outcomeOfActivity(activity);
     this.creationKey ??= keyOfOutcome(outcome) ?? activity.activityId;
     this.estimate = estimateOf(outcome);
-    // A create without a workflow leaves its task in the journal.
-    const { taskId = null } =
-      (isImageActivity(activity.type) ? undefined : await this.journal.key(this.creationKey, this.asked)) ??
-      {};
-    if (taskId !== null) this.video = (await this.journal.task(taskId, this.asked))?.found.video ?? null;
     const decisions = isOpen(activity.status) ? [] : await this.decisionsOf(null, outcome);
     return this.facts('activity_id', { activity, outcome, decisions });
   }
@@ -378,7 +374,7 @@ class Gathering {
   }
 
   private async outcomeOfActivity(activity: StandaloneCall): Promise<CaseFacts['outcome']> {
-    if (activity.status !== 'COMPLETED' || !isImageActivity(activity.type)) return null;
+    if (activity.status !== 'COMPLETED') return null;
     const { activityId, runId } = activity;
     return this.readOutcome(this.source.client.activity.getHandle<ImageOutcome>(activityId, runId).result());
   }

@@ -22,7 +22,10 @@ const SINCE: readonly (readonly [version: string, lack: string])[] = [
     'Updates (before 1.25.0 only with frontend.enableUpdateWorkflowExecution): decisions about unconfirmed calls and campaign commands (pause, resume, cancel) fail',
   ],
   ['1.28.0', "task queue priority (1.28.0): a campaign's priority has no effect"],
-  ['1.28.0', 'pausing and resetting single activities (1.28.0), for operators'],
+  [
+    '1.29.0',
+    'pausing and resetting single activities (1.29.0, before that only with frontend.activityAPIsEnabled), for operators',
+  ],
   [
     '1.29.0',
     'task queue fairness (1.29.0, with matching.enableFairness): a large campaign may delay smaller ones',

@@ -4,7 +4,7 @@ describe('what a Temporal server lacks', () => {
   test.each([
     ['1.24.3', [/^Updates/, /^task queue priority/, /^pausing/, /^task queue fairness/]],
     ['v1.27.1', [/^task queue priority/, /^pausing/, /^task queue fairness/]],
-    ['1.28.2', [/^task queue fairness/]],
+    ['1.28.2', [/^pausing/, /^task queue fairness/]],
     ['1.29.1', []],
     ['1.32.2', []],
     // A development build, builds of Temporal Cloud, and servers that do not tell.

@@ -21,6 +21,9 @@ const ROOT = path.resolve(__dirname, '..');
 // eslint-disable-next-line typescript/no-require-imports
 const loadServers = () => require('../packages/testing/src/temporal-server') as typeof Servers;
 
+/** Server 1.28 has these, but off by default: operators pause, reset and limit activities. Later servers always do. */
+const SWITCHED_ON = { 'frontend.activityAPIsEnabled': 'true' };
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
@@ -41,7 +44,7 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   const { resolveTemporalServer, startTemporalServer } = loadServers();
   const source = await resolveTemporalServer({ onProgress: say });
   say(planLine(source));
-  const server = await startTemporalServer({ source, onProgress: say });
+  const server = await startTemporalServer({ source, onProgress: say, dynamicConfig: SWITCHED_ON });
   (globalThis as unknown as ServerSlot)[SERVER_SLOT] = server;
   process.env['TEST_TEMPORAL_ADDRESS'] = server.address;
   process.env['TEST_TEMPORAL_NAMESPACE'] = server.namespace;

@@ -111,7 +111,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
       identity: 'ada',
     });
     expect(await status(handle.workflowId)).toMatchObject({
-      workflow: { pendingActivities: [{ pause: { by: 'ada' } }] },
+      workflow: { pendingActivities: [{ pause: { isRequested: false, by: 'ada' } }] },
       safe: expect.stringMatching(
         /is paused in Temporal: .* Resume it with `temporal activity unpause --workflow-id \S+ --activity-id/,
       ) as string,

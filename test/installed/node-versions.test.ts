@@ -1,10 +1,10 @@
+import { nodeBinary } from '../../scripts/from-npm';
 import { SEARCH_ATTRIBUTES } from '../../src/domain/names';
 import { freePort } from '../../src/stores/files/this-machine';
 import { eventually } from '../support/eventually';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { readScrape } from '../support/prometheus';
 import { ownNamespace } from '../support/temporal';
-import { nodeBinary } from './support/node-binary';
 import { COMMAND_LINE, type PackedProject, packedProject } from './support/packed-project';
 
 const TRACING = [
@@ -142,7 +142,7 @@ describe('a scratch project that has the packed package only', () => {
     return JSON.parse(output.stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
   }
 
-  const VERSIONS = ['20.18.1', '22', '24'];
+  const VERSIONS = ['20.18.1', '22', '24', '26'];
 
   it.each(VERSIONS)('Node %s: probes, a scrape, and a search by attribute', async (version) => {
     const [health, metrics] = [await freePort(), await freePort()];

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { fromNpm } from './from-npm';
+import { fromNpm } from '../../../scripts/from-npm';
 import { type Output, type PackedProject } from './packed-project';
 
 const ESBUILD = `@esbuild/${process.platform}-${process.arch}`;

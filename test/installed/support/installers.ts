@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { fromNpm } from './from-npm';
+import { fromNpm } from '../../../scripts/from-npm';
 
 /** How a project gets its packages, and how it runs its own code and their commands. */
 export interface Installer {

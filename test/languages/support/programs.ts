@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { cachedFolder } from './cache-folder';
+import { cachedFolder } from '../../../scripts/from-npm';
 
 const LANGUAGES = path.resolve(__dirname, '..', '..', '..', 'examples');
 const MINUTES = 60_000;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { cachedFolder } from './cache-folder';
+import { cachedFolder } from '../../../scripts/from-npm';
 
 const VERSION = '1.31.0';
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

@@ -122,7 +122,7 @@ class Gathering {
   }
 
   private async describeActivity(activity: StandaloneCall): Promise<GatheredCase | undefined> {
-    // A caller may have named any queue. Only the workers' own one tells their name.
+    // A caller may have named any queue. Only the workers' own image queue has their name in it.
     const base = baseTaskQueue(activity.taskQueue);
     await this.useQueue(base === activity.taskQueue ? this.taskQueue : base);
     const outcome = await this.outcomeOfActivity(activity);

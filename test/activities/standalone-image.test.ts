@@ -33,7 +33,7 @@ describe('an image call without a workflow', () => {
       scheduledTimestampMs: since,
       currentAttemptScheduledTimestampMs: since + (attempt - 1) * 1_000,
       // As the server reports a policy without a limit.
-      retryPolicy: { maximumAttempts: 0 } as never,
+      retryPolicy: { maximumAttempts: 0 },
       ...info,
     }).run(createImageCall('generate_image', bench.deps(changes)), {
       request: { model: 'm', prompt: 'a kite' },

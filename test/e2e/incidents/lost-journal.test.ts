@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runDoctor } from '../../cli/support/doctor-run';
 import { runJson } from '../../cli/support/run-cli';
 import { accepted } from '../../support/accepted';
+import { eventually } from '../../support/eventually';
 import { type MediaStack, startMediaStack } from '../../support/media-stack';
 
 /** The journal of a queue is gone while a video waits for a decision in it. */
@@ -49,8 +50,12 @@ describe('a journal that is lost', () => {
     await rm(journal, { recursive: true, force: true });
     await rename(`${journal}-away`, journal);
     const again = await stack.startWorker();
-    const listed = await runJson(['unconfirmed'], env);
-    expect(listed.reply.data).toMatchObject({ unconfirmed: [{ creationKey: id }] });
+    // It is ready before its first poll.
+    const listed = await eventually('the worker', async () => {
+      const { reply } = await runJson(['unconfirmed'], env);
+      return reply.ok && reply;
+    });
+    expect(listed.data).toMatchObject({ unconfirmed: [{ creationKey: id }] });
     expect(await accepted(stack, prompt)).toBe(1);
     await again.stop();
   });

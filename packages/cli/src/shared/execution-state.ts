@@ -93,7 +93,7 @@ type Heartbeat = NonNullable<
 >;
 
 /** Maximum number of workers to describe. Any one that is alive shows that a queue is served. */
-const MOST_DESCRIBED = 50;
+const MOST_DESCRIBED = 10;
 
 /** Returns what a queue's workers last reported about themselves, which they do every minute and when they stop. */
 async function latestHeartbeats(
@@ -105,10 +105,11 @@ async function latestHeartbeats(
   const { workers } = await workflowService.listWorkers({ namespace, query, pageSize: MOST_DESCRIBED });
   const described = await Promise.all(
     workers.map(({ workerInstanceKey = null }) =>
-      workflowService.describeWorker({ namespace, workerInstanceKey }),
+      // It may have gone in the meantime.
+      workflowService.describeWorker({ namespace, workerInstanceKey }).catch(otherwise(undefined)),
     ),
   );
-  return described.flatMap(({ workerInfo }) => workerInfo?.workerHeartbeat ?? []);
+  return described.flatMap((one) => one?.workerInfo?.workerHeartbeat ?? []);
 }
 
 /** `WORKER_STATUS_RUNNING` of the Temporal API. */
@@ -130,6 +131,8 @@ function withHeartbeats(
   for (const heartbeat of inOrder) {
     const { workerIdentity, heartbeatTime, deploymentVersion, status } = heartbeat;
     const slots = kind === 'workflows' ? heartbeat.workflowTaskSlotsInfo : heartbeat.activityTaskSlotsInfo;
+    // Other suppliers report no free slots, because they do not know their number.
+    const isFixed = slots?.slotSupplierKind === 'Fixed';
     const used = slots?.currentUsedSlots ?? 0;
     const free = slots?.currentAvailableSlots ?? 0;
     const identity = workerIdentity ?? '';
@@ -139,7 +142,12 @@ function withHeartbeats(
       if (before !== undefined && before.at <= at) pollers.delete(identity);
     } else if (used + free > 0) {
       const version = deploymentVersion?.deploymentName ? versionOf(deploymentVersion) : null;
-      pollers.set(identity, { version, ...before, at: Math.max(at, before?.at ?? 0), isFull: free === 0 });
+      pollers.set(identity, {
+        version,
+        ...before,
+        at: Math.max(at, before?.at ?? 0),
+        isFull: isFixed && free === 0,
+      });
     }
   }
   return [...pollers.values()];

@@ -1,4 +1,7 @@
+import { createTemporalMedia } from '../../packages/ai-sdk/src';
 import { renderImage } from '../../packages/sandbox/src/render-image';
+import { TemporalMediaClient } from '../../src/client';
+import { openArtifactStore } from '../../src/stores';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
@@ -72,6 +75,24 @@ describe('the models of the AI SDK', () => {
     const text = await sdk.call('generateImage', 'image-2', { prompt: { text: 'a note', images: [secret] } });
     expect(text.threw?.message).toContain('is not an image, a video or audio');
     expect(await received(stack, 'a note')).toBe(0);
+  });
+
+  test('a call that is aborted during its start stops waiting', async () => {
+    const taskQueue = id('unserved');
+    const { client } = stack.server;
+    const models = createTemporalMedia({
+      media: new TemporalMediaClient(client, { taskQueue }),
+      store: await openArtifactStore(stack.config),
+    });
+    const aborting = new AbortController();
+    const image = id('aborted');
+    const ending = models.image('image-2').doGenerate({
+      ...{ prompt: 'a late kite', n: 1, size: undefined, aspectRatio: undefined, seed: undefined },
+      ...{ files: undefined, mask: undefined, ...withId(image), abortSignal: aborting.signal },
+    });
+    aborting.abort();
+    await expect(ending).rejects.toMatchObject({ name: 'AbortError' });
+    await client.workflow.getHandle(image).terminate();
   });
 
   test('a service that refuses twice with 503 and Retry-After accepts one', async () => {

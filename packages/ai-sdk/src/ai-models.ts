@@ -199,6 +199,8 @@ async function unlessAborted<Result>(
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
+    // A signal that aborted during the start does not fire again.
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });

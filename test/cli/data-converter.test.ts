@@ -87,6 +87,31 @@ describe("commands and a worker with a user's data converter", () => {
     expect([shipped.code, shipped.reply.error?.type]).toEqual([69, 'payload_unreadable']);
   });
 
+  it('a driver that throws is a storage that fails', async () => {
+    const env = { ...stack.env, MEDIA_DATA_CONVERTER: path.join(MODULES, 'throwing-driver.js') };
+    const { code, reply } = await runJson(video(stack.server.uniqueId('full'), 'a kite on a full disk'), env);
+    expect([code, reply.error]).toEqual([
+      69,
+      expect.objectContaining({
+        type: 'storage_unreachable',
+        message: 'The external storage "own-disk" failed: the disk is full',
+      }),
+    ]);
+    expect(await accepted(stack, 'a kite on a full disk')).toBe(0);
+  });
+
+  it('a threshold without MEDIA_EXTERNAL_STORAGE is refused', async () => {
+    for (const module of ['throwing-driver.js', undefined]) {
+      const converter = module === undefined ? {} : { MEDIA_DATA_CONVERTER: path.join(MODULES, module) };
+      const env = { ...stack.env, ...converter, MEDIA_EXTERNAL_STORAGE_THRESHOLD: '0' };
+      const { code, reply } = await runJson(['status', 'x'], env);
+      expect([code, reply.error?.message]).toEqual([
+        78,
+        expect.stringMatching(/EXTERNAL_STORAGE_THRESHOLD.*needs MEDIA_EXTERNAL_STORAGE/),
+      ]);
+    }
+  });
+
   it('a module without a converter is refused', async () => {
     const env = { ...stack.env, MEDIA_DATA_CONVERTER: path.join(MODULES, 'payload-converter.js') };
     const { code, reply } = await runJson(['status', 'x'], env);

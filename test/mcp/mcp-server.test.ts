@@ -1,17 +1,23 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type CallToolResult, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { promptHash } from '../../packages/sandbox/src';
+import { migratePostgres } from '../../packages/store-postgres/src';
+import { startPostgres } from '../../scripts/stores/postgres';
+import { startCutProxy } from '../ai-sdk/support/cut-proxy';
 import { type CliBench, openCliBench } from '../cli/support/cli-bench';
 import { cleanEnvironment } from '../cli/support/run-cli';
+import { describeWith } from '../store-servers/support/postgres';
 import { eventually } from '../support/eventually';
+import { ownNamespace } from '../support/temporal';
 
 const PROGRAM = path.resolve(__dirname, '..', '..', 'packages', 'mcp', 'bin', 'temporal-media-mcp.js');
 const CHEAP = { model: 'cine-1', durationSeconds: 2 };
@@ -29,8 +35,11 @@ describe('the MCP server', () => {
   const closing: (() => Promise<unknown>)[] = [];
 
   const id = (name: string): string => bench.server.uniqueId(name);
-  const environment = (): Record<string, string> =>
-    cleanEnvironment({ ...bench.clientEnv, MEDIA_MODELS: bench.sandbox.modelsUrl }) as Record<string, string>;
+  const environment = (more: NodeJS.ProcessEnv = {}): Record<string, string> =>
+    cleanEnvironment({ ...bench.clientEnv, MEDIA_MODELS: bench.sandbox.modelsUrl, ...more }) as Record<
+      string,
+      string
+    >;
   const accepted = async (prompt: string): Promise<number> =>
     (await bench.sandbox.admin.counters()).acceptedByPromptHash[promptHash(prompt)] ?? 0;
 
@@ -45,10 +54,18 @@ describe('the MCP server', () => {
   }
 
   async function overStdio(client: Client, ...args: string[]): Promise<StdioClientTransport> {
+    return withEnvironment(client, environment(), ...args);
+  }
+
+  async function withEnvironment(
+    client: Client,
+    env: Record<string, string>,
+    ...args: string[]
+  ): Promise<StdioClientTransport> {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [PROGRAM, ...args],
-      env: environment(),
+      env,
       stderr: 'ignore',
     });
     closing.push(() => client.close());
@@ -152,7 +169,7 @@ describe('the MCP server', () => {
       expect(declined).toMatchObject({ isError: true, facts: { error: 'spend_not_confirmed' } });
       expect(declined.text).toContain('It was not confirmed (decline). Nothing was sent.');
       expect(questions).toEqual([
-        `The estimate is 0.20 USD, above the limit of 0.15 USD. Buy "${purchase}"?`,
+        `The estimate is 0.20 USD, above the limit of 0.15 USD. Buy "${purchase}": create_video, model "cine-1", account "default"?`,
       ]);
       expect(await accepted(prompt)).toBe(0);
       answer = 'accept';
@@ -170,7 +187,12 @@ describe('the MCP server', () => {
 
     test('images: two files of one call', async () => {
       const [prompt, purchase] = ['harbor 5', id('images')];
-      answer = 'accept';
+      answer = 'decline';
+      const dear = { model: 'image-2 4K', size: '3840x2160', n: 2, prompt, id: id('large'), account: 'b' };
+      await call(client, 'create_image', dear);
+      expect(questions.at(-1)).toContain(
+        `Buy "${dear.id}": generate_image, model "image-2 4K", n 2, account "b"?`,
+      );
       await call(client, 'create_image', { model: 'image-2', prompt, n: 2, id: purchase });
       expect(await fetched(client, purchase)).toHaveLength(2);
       expect(await accepted(prompt)).toBe(1);
@@ -261,7 +283,7 @@ describe('the MCP server', () => {
       const purchase = id('asked');
       const args = { ...DEAR, id: purchase, prompt: 'harbor 11' };
       expect((await call(client, 'create_video', args)).isError).toBe(false);
-      expect(questions.at(-1)).toContain(`Buy "${purchase}"?`);
+      expect(questions.at(-1)).toContain(`Buy "${purchase}": create_video`);
     });
 
     test.each([
@@ -288,6 +310,55 @@ describe('the MCP server', () => {
       reply.resume();
       expect(reply.statusCode).toBe(status);
     });
+  });
+
+  test('results that cannot be read here: nothing is bought', async () => {
+    const own = {
+      TEMPORAL_NAMESPACE: (await ownNamespace()).namespace,
+      MEDIA_TASK_QUEUE: id('encoded'),
+      MEDIA_DATA_DIR: path.join(bench.dir, 'encoded'),
+    };
+    const codec = path.join(__dirname, '..', 'cli', 'support', 'converters', 'codec.js');
+    await bench.startWorker({ ...own, MEDIA_DATA_CONVERTER: codec });
+    const client = askingClient();
+    await withEnvironment(client, environment(own), ...LIMIT);
+    const refused = await call(client, 'create_video', { ...CHEAP, id: id('unread'), prompt: 'harbor 12' });
+    expect(refused).toMatchObject({ isError: true, facts: { error: 'payload_unreadable' } });
+    expect(await accepted('harbor 12')).toBe(0);
+  });
+
+  test('rejected calls share one connection to Temporal', async () => {
+    const request = { ...CHEAP, durationSeconds: 3, prompt: 'harbor 13' };
+    const program = path.join(__dirname, 'support', 'rejected-calls.js');
+    const args = [program, JSON.stringify([id('a'), id('b'), id('c')]), JSON.stringify(request)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment() });
+    const type = 'rejected/invalid_request';
+    expect(JSON.parse(stdout)).toEqual({ errors: [type, type, type], opened: 1 });
+  });
+
+  describeWith('postgres')('with a journal in a table', () => {
+    test('a task is polled without it, and every status uses one connection', async () => {
+      const postgres = await startPostgres();
+      closing.push(() => postgres.stop());
+      await migratePostgres(postgres.url);
+      const journal = new URL(postgres.url);
+      const proxy = await startCutProxy(journal.host);
+      journal.host = proxy.address;
+      closing.unshift(() => proxy.close());
+      const client = askingClient();
+      const queue = { MEDIA_TASK_QUEUE: id('unserved'), MEDIA_JOURNAL: journal.href };
+      await withEnvironment(client, environment(queue), ...LIMIT);
+      const purchase = id('polled');
+      const params = { name: 'create_video', arguments: { ...CHEAP, id: purchase, prompt: 'harbor 14' } };
+      const { tasks } = client.experimental;
+      for await (const message of tasks.callToolStream(params, undefined, { task: {} }))
+        if (message.type === 'taskCreated') break;
+      for (let poll = 0; poll < 3; poll++) expect((await tasks.getTask(purchase)).status).toBe('working');
+      expect(proxy.opened()).toBe(0);
+      for (let read = 0; read < 3; read++) await call(client, 'status', { id: id('nobody') });
+      expect(proxy.opened()).toBe(1);
+      await bench.server.client.workflow.getHandle(purchase).terminate();
+    }, 60_000);
   });
 
   test('--help, and a wrong option or limit, say so on the terminal', async () => {

@@ -5,18 +5,22 @@ import { spendLimitOf } from '@temporal-media/cli/internal/shared/confirm';
 import { connect, type Connected } from '@temporal-media/cli/internal/shared/connect';
 import { checkCall } from '@temporal-media/cli/internal/shared/dry-run';
 import { CliError, failureOf } from '@temporal-media/cli/internal/shared/errors';
+import { viewExecution, viewStandalone } from '@temporal-media/cli/internal/shared/execution-state';
 import { EXIT } from '@temporal-media/cli/internal/shared/exit-codes';
 import { refuseInvalidCall } from '@temporal-media/cli/internal/shared/invalid-request';
 import { prepareOut, saveResults } from '@temporal-media/cli/internal/shared/output-files';
 import { idOf, startOf } from '@temporal-media/cli/internal/shared/paid-options';
+import { requireReadableResults } from '@temporal-media/cli/internal/shared/readable-results';
 import { Report } from '@temporal-media/cli/internal/shared/report';
 import { statusLines, videoStatus } from '@temporal-media/cli/internal/status/run';
 import { type PaidRequest } from 'temporal-media';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
 import { readConfig } from 'temporal-media/internal/settings/config';
-import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { openArtifactStore, openJournal } from 'temporal-media/internal/stores/open-stores';
+import { type CreateJournal } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
 
 /** Settings of the MCP server, beyond those in the environment. */
@@ -44,6 +48,7 @@ const WAIT_FOR = '24h';
 export class AgentCalls {
   private readonly config: MediaConfig;
   private connection: Promise<Connected> | undefined;
+  private opened: Promise<CreateJournal | undefined> | undefined;
 
   private readonly maxSpend: string;
 
@@ -71,12 +76,15 @@ export class AgentCalls {
     const { env } = this.settings;
     const context = { env, report: new Report('json'), exitCode: EXIT.done };
     const options = { id, maxSpend: this.maxSpend, ...given({ account }) };
-    await maySend(context, { paid, config: this.config, env, options }).catch((error: unknown) => {
+    const connected = () => this.connected();
+    await maySend(context, { paid, config: this.config, env, options, connected }).catch((error: unknown) => {
       const { type, message } = failureOf(error).reply;
       if (type !== 'spend_not_confirmed') throw error;
       return confirm(message.replace(' Nothing was sent.', ''));
     });
-    const { media } = await this.connected();
+    const found = await this.connected();
+    await requireReadableResults(found, (await found.hasWorker()) !== false);
+    const { media } = found;
     const common = startOf(options);
     if (paid.operation === 'create_video')
       await media.startVideo({ request: paid.request, waitFor: WAIT_FOR, ...common }, { id });
@@ -85,7 +93,9 @@ export class AgentCalls {
 
   /** Reads where a call stands; with `save`, copies a completed call's files. Buys nothing. @throws CliError */
   async status(id: string, save = false): Promise<CallToolResult & { readonly state: string }> {
-    const found = await videoStatus(await this.connected(), this.config, id);
+    const found = await videoStatus(await this.connected(), this.config, id, {
+      journal: await this.journal(),
+    });
     if (found === undefined) throw new CliError('not_found', `The id ${id} is unknown.`);
     const { outcome, workflow, activity } = found;
     const isRunning = outcome === null && isOpen((workflow ?? activity)?.status ?? '');
@@ -97,6 +107,18 @@ export class AgentCalls {
     const store = await openArtifactStore(this.config);
     const { files } = await saveResults(store, { id, workflowId: id, outcome, directory });
     return { state, ...textResult(['Completed:', ...files].join('\n'), { id, state, files }) };
+  }
+
+  /** Whether a call is running, from its descriptions alone, because clients of tasks ask every few seconds. */
+  async isRunning(id: string): Promise<boolean> {
+    const { client } = await this.connected();
+    const found = await Promise.all([viewExecution(client, id, () => undefined), viewStandalone(client, id)]);
+    return found.some((one) => one !== undefined && isOpen(one.status));
+  }
+
+  private journal(): Promise<CreateJournal | undefined> {
+    this.opened ??= openJournal(this.config).catch(otherwise(undefined));
+    return this.opened;
   }
 
   private async connected(): Promise<Connected> {

@@ -97,8 +97,10 @@ function addPaidTools(server: McpServer, calls: AgentCalls, kind: keyof typeof F
     {
       createTask: async (input, { taskStore, requestId, signal }) => {
         const { id: purchase, ...request } = input as { readonly id: string };
-        const confirm = confirmBy(server, purchase, { relatedRequestId: requestId, signal });
-        const refusal = await attempt(() => calls.create(purchase, callOf(request), confirm));
+        const toolCall = callOf(request);
+        const question = questionOf(purchase, toolCall);
+        const confirm = confirmBy(server, question, { relatedRequestId: requestId, signal });
+        const refusal = await attempt(() => calls.create(purchase, toolCall, confirm));
         return { task: await taskStore.createTask({ context: { refusal } }) };
       },
       getTask: (_input, { taskStore, taskId }) => taskStore.getTask(taskId),
@@ -107,10 +109,20 @@ function addPaidTools(server: McpServer, calls: AgentCalls, kind: keyof typeof F
   );
 }
 
+/** Shows what a person would buy. The prompt is not shown, and the agent's words are quoted. */
+function questionOf(
+  purchase: string,
+  { paid: { operation, request }, account = 'default' }: ToolCall,
+): string {
+  const { model, n = 1 } = request as { readonly model: string; readonly n?: number };
+  const files = operation === 'generate_image' ? `, n ${n}` : '';
+  return `Buy ${JSON.stringify(purchase)}: ${operation}, model ${JSON.stringify(model)}${files}, account ${JSON.stringify(account)}?`;
+}
+
 /** Asks the client's person. Without elicitation, nobody can accept the cost here. */
 function confirmBy(
   { server }: McpServer,
-  call: string,
+  question: string,
   options: { readonly relatedRequestId: RequestId; readonly signal: AbortSignal },
 ): ConfirmCost {
   return async (reason) => {
@@ -119,7 +131,7 @@ function confirmBy(
     if (server.getClientCapabilities()?.elicitation?.form === undefined)
       throw refuse('This client cannot ask a person, because it does not support MCP elicitation.');
     const { action } = await server.elicitInput(
-      { message: `${reason} Buy "${call}"?`, requestedSchema: { type: 'object', properties: {} } },
+      { message: `${reason} ${question}`, requestedSchema: { type: 'object', properties: {} } },
       { ...options, timeout: CONFIRM_MS },
     );
     if (action !== 'accept') throw refuse(`It was not confirmed (${action}).`);
@@ -155,7 +167,9 @@ class WorkflowTasks implements TaskStore {
   getTask: TaskStore['getTask'] = async (taskId) => {
     const refusal = this.refusals.get(taskId);
     if (refusal !== undefined) return task(taskId, 'failed', refusal);
+    if (await this.calls.isRunning(taskId)) return task(taskId, 'working');
     const found = await this.calls.status(taskId);
+    // A later wait for the same video may be running.
     if (found.state === 'running') return task(taskId, 'working');
     return found.state === 'completed' ? task(taskId, 'completed') : task(taskId, 'failed', found);
   };

@@ -4,10 +4,9 @@ import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
 import { type MediaConfig } from 'temporal-media/worker';
 import { spendLimitOf } from './confirm';
-import { connect } from './connect';
+import { connect, type Connected } from './connect';
 import { type CommandContext } from './context';
 import { type CheckedCall } from './dry-run';
-import { type CallPlace } from './models-in-force';
 
 /**
  * Whether exactly this request was started under its id. If so, the command returns what was bought, even if the model
@@ -16,10 +15,10 @@ import { type CallPlace } from './models-in-force';
 async function isCallStarted(
   paid: PaidRequest,
   { id, account }: { readonly id?: string; readonly account?: string },
-  { config, env }: CallPlace,
+  connected: () => Promise<Pick<Connected, 'client'>>,
 ): Promise<boolean> {
   if (id === undefined) return false;
-  return connect(config, env)
+  return connected()
     .then(({ client }) => wasStarted(client, paid, { id, ...given({ account }) }))
     .catch(otherwise(false));
 }
@@ -38,6 +37,8 @@ export interface BeforeSend {
   readonly config: MediaConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly options: SpendOptions;
+  /** Returns the connection of a process that checks many calls. @default a new one, which is never closed */
+  readonly connected?: () => Promise<Pick<Connected, 'client'>>;
 }
 
 /**
@@ -47,7 +48,7 @@ export interface BeforeSend {
  */
 export async function maySend(
   context: CommandContext,
-  { paid, config, env, options }: BeforeSend,
+  { paid, config, env, options, connected = () => connect(config, env) }: BeforeSend,
 ): Promise<boolean> {
   const limit = spendLimitOf(options.maxSpend, env);
   const place = { config, env, account: options.account };
@@ -59,7 +60,7 @@ export async function maySend(
   }
   const checked = await checkCall(paid, place).catch(async (error: unknown) => {
     throwBug(error);
-    if (await isCallStarted(paid, options, place)) return error as Error;
+    if (await isCallStarted(paid, options, connected)) return error as Error;
     throw error;
   });
   if (limit === undefined || options.yes === true) return true;

@@ -13,6 +13,7 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
+import { type CreateJournal } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
 import { type Connected } from '../shared/connect';
 import { CliError } from '../shared/errors';
@@ -29,6 +30,13 @@ export interface VideoStatus extends GatheredCase {
   readonly safe: string;
 }
 
+interface StatusOptions {
+  /** Whether the service may be queried. @default true */
+  readonly askService?: boolean;
+  /** This machine's journal, in a process that reads many cases. @default opened for this case, and never closed */
+  readonly journal?: CreateJournal | undefined;
+}
+
 /**
  * Collects what is known about an id. Undefined for an unknown id. @throws CliError `payload_unreadable` if unreadable
  * payloads might contain the id
@@ -37,10 +45,10 @@ export async function videoStatus(
   connected: Connected,
   config: MediaConfig,
   id: string,
-  { askService = true }: { readonly askService?: boolean } = {},
+  { askService = true, journal }: StatusOptions = {},
 ): Promise<VideoStatus | undefined> {
-  const journal = await existingJournal(config).catch(otherwise(undefined));
-  const found = await gatherCase({ ...connected, journal, askService }, id);
+  const local = journal ?? (await existingJournal(config).catch(otherwise(undefined)));
+  const found = await gatherCase({ ...connected, journal: local, askService }, id);
   if (!('unread' in found))
     return { ...found, money: caseMoney(found), safe: adviceOf(found, shellWord).text };
   if (found.unread === 0) return undefined;

@@ -19,8 +19,8 @@ const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
  * Returns a WorkflowClient that tolerates unreadable memos in lists and descriptions, such as a memo that another client's
- * codec has encrypted, or that is in a storage without a driver here. Such memos count as absent, so do not use this client for decisions that depend on a
- * memo. The client's interceptors are not called.
+ * codec has encrypted, that is in a storage without a driver here, or whose object is lost. Such memos count as absent, so
+ * do not use this client for decisions that depend on a memo. The client's interceptors are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
@@ -55,15 +55,33 @@ class Lenient implements PayloadCodec {
   }
 }
 
-/** Reads with the client's drivers. Replaces payloads without a driver with null. Stores nothing. */
+/** Reads with the client's drivers. Replaces payloads without a driver, and lost ones, with null. Stores nothing. */
 class LenientStorage extends ExternalStorage {
   constructor(private readonly storage: ExternalStorage | undefined) {
     super({ drivers: [WITHOUT_DRIVER], driverSelector: () => null });
   }
 
   override getDriver(name: string): StorageDriver {
-    return this.storage?.getDriver(name) ?? WITHOUT_DRIVER;
+    const driver = this.storage?.getDriver(name);
+    return driver == null ? WITHOUT_DRIVER : lenientDriver(driver);
   }
+}
+
+/** Fetches each payload separately, so that a lost one does not fail the others. */
+function lenientDriver(driver: StorageDriver): StorageDriver {
+  const retrieve = async (...[context, claims]: Parameters<StorageDriver['retrieve']>): Promise<Payload> => {
+    try {
+      const [payload = NOTHING] = await driver.retrieve(context, claims);
+      return payload;
+    } catch (error) {
+      if (error instanceof CodecUnreachableError) throw error;
+      return NOTHING;
+    }
+  };
+  return {
+    ...WITHOUT_DRIVER,
+    retrieve: (context, claims) => Promise.all(claims.map((claim) => retrieve(context, [claim]))),
+  };
 }
 
 const NOTHING: Payload = { metadata: { [METADATA_ENCODING_KEY]: Buffer.from('binary/null') } };

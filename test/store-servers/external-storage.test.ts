@@ -1,6 +1,7 @@
 import { type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type Payload } from '@temporalio/common';
 import { payloadsIn } from '../../packages/replay/src/decode-payloads';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { isStoredElsewhere } from '../../src/client/read-payloads';
@@ -278,6 +279,55 @@ describeWithS3()('payloads in a bucket, every one of them', () => {
       proxy.rule = () => null;
     }
     expect(await accepted(stack, 'a kite of nowhere')).toBe(0);
+  });
+
+  /** From now on, the bucket behind the proxy does not have these objects. The worker, which would store them again, does. */
+  const lose = (references: readonly Payload[]): void => {
+    const keys = references.map(({ data }) => {
+      const { claimData } = JSON.parse(Buffer.from(data ?? []).toString()) as { claimData: { key: string } };
+      return claimData.key;
+    });
+    expect(keys.length).toBeGreaterThan(0);
+    proxy.rule = ({ url }) =>
+      keys.some((key) => decodeURIComponent(url).includes(key))
+        ? { when: 'before', what: { status: 404, code: 'NoSuchKey' } }
+        : null;
+  };
+
+  it('a lost object: what else is known is shown, and other campaigns are listed', async () => {
+    const behind = { ...env, AWS_ENDPOINT_URL_S3: proxy.endpoint };
+    const { workflow } = stack.server.client;
+    try {
+      const { events } = await workflow.getHandle(ids.video).fetchHistory();
+      lose(events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? []);
+      const status = await runJson(['status', ids.video], behind);
+      expect([status.code, status.reply.data]).toEqual([
+        0,
+        expect.objectContaining({
+          workflow: expect.objectContaining({ status: 'COMPLETED' }) as unknown,
+          outcome: null,
+          video: expect.objectContaining({ taskId }) as unknown,
+          notes: [expect.stringMatching(/outcome.*missing in the external storage/)],
+        }),
+      ]);
+      const watched = await runJson(['watch', ids.video], behind);
+      expect([watched.code, watched.reply.error?.type]).toEqual([69, 'payload_unreadable']);
+      expect(watched.reply.error?.hint).toContain('Restore the object');
+      const { namespace } = stack.server;
+      const { workflowExecutionInfo } = await stack.server.client.workflowService.describeWorkflowExecution({
+        namespace,
+        execution: { workflowId: ids.campaign },
+      });
+      lose(Object.values(workflowExecutionInfo?.memo?.fields ?? {}));
+      const list = await runJson(['campaign', 'list'], behind);
+      expect([list.code, JSON.stringify(list.reply.data)]).toEqual([
+        0,
+        expect.stringContaining(ids.campaign),
+      ]);
+      expect((await runCli(['orphans'], behind)).code).toBe(0);
+    } finally {
+      proxy.rule = () => null;
+    }
   });
 
   it('a worker whose bucket fails when it stores the answer of a create buys once', async () => {

@@ -24,6 +24,11 @@ class StorageUnreachableError extends CodecUnreachableError {
   override readonly name = 'StorageUnreachableError';
 }
 
+/** An external storage no longer has the object of a payload. Other payloads can be read. */
+class StoredPayloadLostError extends Error {
+  override readonly name = 'StoredPayloadLostError';
+}
+
 /**
  * Returns the data converter of every command, worker and replay: the module in MEDIA_DATA_CONVERTER, the storage in
  * MEDIA_EXTERNAL_STORAGE, and the codec server in TEMPORAL_CODEC_ENDPOINT. Undefined if none of them is set.
@@ -62,7 +67,13 @@ function storageOf(env: NodeJS.ProcessEnv): ExternalStorage | undefined {
   const text = env[THRESHOLD]?.trim();
   if (text && !/^\d{1,12}$/.test(text))
     throw new ConfigurationError(THRESHOLD, 'must be a number of bytes, such as 0 for all payloads.');
-  if (!address) return undefined;
+  if (!address) {
+    if (!text) return undefined;
+    throw new ConfigurationError(
+      THRESHOLD,
+      `needs ${STORAGE}. A module in ${CONVERTER} sets its storage's payloadSizeThreshold.`,
+    );
+  }
   return new ExternalStorage({
     drivers: [openPayloadDriver<StorageDriver>(address)],
     ...given({ payloadSizeThreshold: text ? Number(text) : undefined }),
@@ -130,10 +141,18 @@ function explained(storage: ExternalStorage): ExternalStorage {
   });
 }
 
+/** The name or code of S3's error for an object that does not exist. */
+const NO_OBJECT = 'NoSuchKey';
+
 function explainedDriver(driver: StorageDriver): StorageDriver {
   const explain = (error: unknown): never => {
     let cause = error;
     while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+    const { name, code } = (cause ?? {}) as { readonly name?: unknown; readonly code?: unknown };
+    if (name === NO_OBJECT || code === NO_OBJECT)
+      throw new StoredPayloadLostError(`The external storage "${driver.name}" has lost a payload.`, {
+        cause: error,
+      });
     const why = withoutSecrets(cause instanceof Error ? cause.message : String(cause));
     throw new StorageUnreachableError(`The external storage "${driver.name}" failed: ${why}`, {
       cause: error,
@@ -142,7 +161,20 @@ function explainedDriver(driver: StorageDriver): StorageDriver {
   return {
     name: driver.name,
     type: driver.type,
-    store: (context, payloads) => driver.store(context, payloads).catch(explain),
-    retrieve: (context, claims) => driver.retrieve(context, claims).catch(explain),
+    // The driver may be the user's code, and throw instead of rejecting.
+    store: async (context, payloads) => {
+      try {
+        return await driver.store(context, payloads);
+      } catch (error) {
+        return explain(error);
+      }
+    },
+    retrieve: async (context, claims) => {
+      try {
+        return await driver.retrieve(context, claims);
+      } catch (error) {
+        return explain(error);
+      }
+    },
   };
 }

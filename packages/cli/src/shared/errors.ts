@@ -46,6 +46,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   ResumeError: 'resume_not_possible',
   StorageUnreachableError: 'storage_unreachable',
   ExternalStorageNotConfiguredError: 'payload_unreadable',
+  StoredPayloadLostError: 'payload_unreadable',
   JournalBindingError: 'journal_binding',
   NamespaceNotFoundError: 'namespace_not_found',
   PostgresError: 'journal_unusable',
@@ -121,6 +122,8 @@ function named(error: Error): CliError | undefined {
     return new CliError('payload_unreadable', STORED_ELSEWHERE, {
       hint: `${STORAGE_HINT} Nothing needs to be sent again.`,
     });
+  if (error.name === 'StoredPayloadLostError')
+    return new CliError('payload_unreadable', error.message, { hint: LOST_HINT });
   const hint = SAYS_ALL.has(error.name) ? '' : filled(errorType(type).hint, { ID: workflowId }, shellWord);
   return new CliError(type, error.message, { hint });
 }
@@ -130,6 +133,10 @@ export const STORED_ELSEWHERE =
   'A payload cannot be read here, because it is in external storage, which is not configured.';
 export const STORAGE_HINT =
   "Set MEDIA_EXTERNAL_STORAGE to the bucket of the payloads, or MEDIA_DATA_CONVERTER to a module with the workers' data converter.";
+
+/** Explains what to do about a payload whose object is missing in the storage. */
+export const LOST_HINT =
+  "Restore the object, for example from the bucket's versions. Nothing needs to be sent again.";
 
 /** The SDK's error if npm has installed two copies of protobufjs. */
 function twoProtobufs(error: Error): CliError | undefined {

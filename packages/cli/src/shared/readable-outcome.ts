@@ -1,7 +1,7 @@
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { type ImageOutcome, type Money, type VideoOutcome } from 'temporal-media';
 import { type CaseFacts } from 'temporal-media/internal/domain/case';
-import { STORAGE_HINT } from './errors';
+import { LOST_HINT, STORAGE_HINT } from './errors';
 
 /** Returns the outcome's creation key; null if it has none. */
 export const keyOfOutcome = (outcome: CaseFacts['outcome']): string | null =>
@@ -13,9 +13,14 @@ export function estimateOf(outcome: CaseFacts['outcome']): Money | null {
   return estimate === null || currency === null ? null : { microUnits: estimate, currency };
 }
 
-/** Whether an SDK error means that another codec or a storage driver is needed. */
+/** Whether an error means that another codec or a storage driver is needed, or that the payload's object is lost. */
 export function isUnreadable(error: unknown): boolean {
-  return error instanceof ValueError || isOfStorage(error);
+  return error instanceof ValueError || isOfStorage(error) || isLost(error);
+}
+
+function isLost(error: unknown): boolean {
+  const named = (one: unknown): boolean => one instanceof Error && one.name === 'StoredPayloadLostError';
+  return named(error) || (error instanceof Error && named(error.cause));
 }
 
 /** The SDK reports an unreadable reply as a failed call. */
@@ -28,6 +33,8 @@ function isOfStorage(error: unknown): boolean {
 
 /** Says what cannot be read, and what to set. */
 export function unreadableNote(what: string, error: unknown): string {
+  if (isLost(error))
+    return `The ${what} cannot be read, because its object is missing in the external storage. ${LOST_HINT}`;
   return isOfStorage(error)
     ? `The ${what} cannot be read here, because it is in external storage. ${STORAGE_HINT}`
     : `The ${what} cannot be read here, because a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;

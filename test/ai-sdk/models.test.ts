@@ -92,7 +92,9 @@ describe('the models of the AI SDK', () => {
     });
     aborting.abort();
     await expect(ending).rejects.toMatchObject({ name: 'AbortError' });
-    await client.workflow.getHandle(image).terminate();
+    // Servers since 1.32 run an image without a workflow.
+    const inWorkflow = client.workflow.getHandle(image).terminate();
+    await inWorkflow.catch(() => client.activity.getHandle(image).terminate('not needed'));
   });
 
   test('a service that refuses twice with 503 and Retry-After accepts one', async () => {

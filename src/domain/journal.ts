@@ -1,5 +1,5 @@
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
-import { type JournalKey, type LogEntry } from './log-entries';
+import { type BillEntry, type JournalKey, type LogEntry } from './log-entries';
 import { type VideoTask } from './video-task';
 
 /** Where a task id came from. */
@@ -121,6 +121,46 @@ export const NO_JOURNAL: CreateJournal = {
   putRecord: async () => 'won',
   checkWritable: async () => undefined,
 };
+
+interface RecordedBill {
+  /** The bill in the log: the given one, or an earlier one with the same send, source and reference. */
+  readonly bill: BillEntry;
+  /** Whether this call wrote it. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Records a bill in a key's log, next to any other writers. A send has one bill per source and reference, however often
+ * it is recorded.
+ * @returns undefined if the log does not contain the billed send
+ * @throws when the journal fails, after which it is safe to repeat, and for an amount that is not a safe integer
+ */
+export async function recordBill(
+  journal: Pick<CreateJournal, 'read' | 'append'>,
+  key: JournalKey,
+  bill: BillEntry,
+): Promise<RecordedBill | undefined> {
+  // Such an entry would make the whole log unreadable.
+  if (!Number.isSafeInteger(bill.microUnits))
+    throw new RangeError('A billed amount must be a safe integer of micro-units.');
+  const { about, source, reference } = bill;
+  for (;;) {
+    const entries = await journal.read(key);
+    const isSent = entries.some(
+      (entry) => (entry.kind === 'intent' || entry.kind === 'lost') && entry.nonce === about,
+    );
+    if (!isSent) return undefined;
+    const earlier = entries.find(
+      (entry): entry is BillEntry =>
+        entry.kind === 'bill' &&
+        entry.about === about &&
+        entry.source === source &&
+        entry.reference === reference,
+    );
+    if (earlier !== undefined) return { bill: earlier, isNew: false };
+    if ((await journal.append(key, entries.length, bill)) === 'won') return { bill, isNew: true };
+  }
+}
 
 /** Whether a journal stores nothing, and therefore proves nothing. */
 export const keepsNothing = ({ kind }: Pick<CreateJournal, 'kind'>): boolean => kind === NO_JOURNAL.kind;

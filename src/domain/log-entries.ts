@@ -131,8 +131,24 @@ export interface DecisionEntry extends Written {
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
+/** What one send cost, according to a bill. Changes nothing about what may be sent or what was bought. */
+export interface BillEntry extends Written, Money {
+  readonly kind: 'bill';
+  /** Nonce of the billed send. */
+  readonly about: string;
+  /** A safe integer; 0 if the send was not charged, negative for a credit. */
+  readonly microUnits: number;
+  readonly source: 'service' | 'invoice' | 'person';
+  /** Identifies the bill within its source, for example an invoice number. A send has one bill per reference. */
+  readonly reference: string;
+  /** The person or program that recorded the bill. */
+  readonly by: string;
+  /** The reason, in that person's words. */
+  readonly reason: string;
+}
+
 /** One entry of a creation key's log (failure model: The log). */
-export type LogEntry = IntentEntry | LostEntry | AnswerEntry | FenceEntry | DecisionEntry;
+export type LogEntry = IntentEntry | LostEntry | AnswerEntry | FenceEntry | DecisionEntry | BillEntry;
 
 /** An entry that names its sender's workflows. */
 export type SenderEntry = IntentEntry | LostEntry | FenceEntry;
@@ -155,13 +171,30 @@ export function isNamed(
   return [workflowId, ...ancestors].every((id) => ids.has(id));
 }
 
-/** A request that was or may have been sent, with its answer and decision. */
+/** A request that was or may have been sent, with its answer, decision and bill. */
 export interface Send {
   readonly sent: IntentEntry | LostEntry;
   /** Null while unknown. */
   readonly answer: AnswerEntry | null;
   /** Null until a person decides. */
   readonly decision: DecisionEntry | null;
+  /** The newest bill in the log; null until there is one. */
+  readonly bill: BillEntry | null;
+}
+
+/** Returns the price that was expected for a send; null means unknown, never free. */
+export function estimateOfSend({ sent }: Pick<Send, 'sent'>): Money | null {
+  return sent.kind === 'intent' ? sent.estimate : null;
+}
+
+/** Returns the billed amount of a send, or null without a bill. */
+export function billedFor({ bill }: Pick<Send, 'bill'>): Money | null {
+  return bill === null ? null : { microUnits: bill.microUnits, currency: bill.currency };
+}
+
+/** Returns the best known cost of a send that {@link mayBeOwed}: its bill, or else its estimate. Null means unknown. */
+export function costOf(send: Pick<Send, 'sent' | 'bill'>): Money | null {
+  return billedFor(send) ?? estimateOfSend(send);
 }
 
 /**

@@ -57,12 +57,14 @@ export function apply(state: KeyState, entry: LogEntry): KeyState {
       return answered(state, indexOfSend(state, entry.nonce), entry);
     case 'decision':
       return decided(state, indexOfSend(state, entry.about), entry);
+    case 'bill':
+      return { ...state, sends: changed(state, indexOfSend(state, entry.about), { bill: entry }) };
   }
 }
 
 type Entry<Kind extends LogEntry['kind']> = Extract<LogEntry, { kind: Kind }>;
 
-const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null });
+const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null, bill: null });
 
 /** Returns the index of the send with this nonce, or -1 if the log has none. */
 export const indexOfSend = ({ sends }: KeyState, nonce: string): number =>

@@ -26,6 +26,7 @@ export {
 } from '../domain/journal';
 export {
   type AnswerEntry,
+  type BillEntry,
   type DecisionEntry,
   type FenceEntry,
   type IntentEntry,

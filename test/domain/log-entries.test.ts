@@ -1,4 +1,5 @@
 import {
+  costOf,
   isOpenAnswer,
   isPaid,
   mayBeOwed,
@@ -11,10 +12,10 @@ import {
   wasCharged,
 } from '../../src/domain/log-entries';
 import { stateOf } from '../../src/domain/paid-log';
-import { answerEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
+import { answerEntry, billEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
 import { answers } from './create-answers';
 
-const SENT: Send = { sent: intentEntry(), answer: null, decision: null };
+const SENT: Send = { sent: intentEntry(), answer: null, decision: null, bill: null };
 const UNSEEN: Send = { ...SENT, sent: lostEntry() };
 const ended = (answer: RecordedAnswer): Send => ({ ...SENT, answer: answerEntry(answer) });
 const as = (outcome: string): RecordedAnswer =>
@@ -33,7 +34,7 @@ const validated = (reason: 'moderation' | 'invalid_request' | 'quota') =>
 /** Our own check refused it: the service never saw it. */
 const unread = ended(answers.rejected(0, 'invalid_request'));
 
-const costOf = (send: Send) => ({
+const chargesOf = (send: Send) => ({
   mayHaveCost: mayHaveCost(send),
   wasCharged: wasCharged(send),
   mayBeOwed: mayBeOwed(send),
@@ -54,7 +55,7 @@ describe('what a send may have cost', () => {
     ['an unconfirmed call whose task was found', adopted(ended(answers.unconfirmed(0)))],
     ['a created video that was given up before', givenUp(ended(answers.created(0)))],
   ])('%s counts in full', (_, send) => {
-    expect(costOf(send)).toEqual(ALL);
+    expect(chargesOf(send)).toEqual(ALL);
   });
 
   it.each<[string, Send]>([
@@ -67,19 +68,19 @@ describe('what a send may have cost', () => {
       ended({ ...answers.rejected(0), httpStatus: 400, standing: 'account' }),
     ],
   ])('%s counts for nothing', (_, send) => {
-    expect(costOf(send)).toEqual(NONE);
+    expect(chargesOf(send)).toEqual(NONE);
   });
 
   it.each(['moderation', 'invalid_request'] as const)(
     '[C7.10] a request that the service refused for %s bought nothing, but its validation may be billed',
     (reason) => {
-      expect(costOf(validated(reason))).toEqual({ mayHaveCost: false, wasCharged: true, mayBeOwed: true });
+      expect(chargesOf(validated(reason))).toEqual({ mayHaveCost: false, wasCharged: true, mayBeOwed: true });
     },
   );
 
   it('[C4.4c] what a person declared lost costs no more, although it was charged', () => {
     for (const send of [UNSEEN, ended(answers.unconfirmed(0)), ended(as('results_lost'))])
-      expect(costOf(givenUp(send))).toEqual({ mayHaveCost: false, wasCharged: true, mayBeOwed: false });
+      expect(chargesOf(givenUp(send))).toEqual({ mayHaveCost: false, wasCharged: true, mayBeOwed: false });
   });
 });
 
@@ -124,5 +125,22 @@ describe('what is owed besides a send of the same key', () => {
     expect([owesBesides(refused, 0), owesBesides(refused, 1)]).toEqual([true, false]);
     expect(owesBesides(stateOf(before), 0)).toBe(false);
     expect(owesBesides(stateOf([intentEntry(), answerEntry(answers.created(0))]), 0)).toBe(false);
+  });
+});
+
+describe('what a send cost', () => {
+  const estimate = { microUnits: 250_000, currency: 'USD' };
+  const priced: Send = { ...SENT, sent: intentEntry({ estimate }) };
+
+  it('is estimated until there is a bill', () => {
+    expect(costOf(priced)).toEqual(estimate);
+    expect(costOf(SENT)).toBeNull();
+    expect(costOf(UNSEEN)).toBeNull();
+  });
+
+  it.each([350_000, 0, -250_000])('is what was billed: %d', (microUnits) => {
+    const bill = billEntry({ microUnits });
+    for (const send of [priced, SENT, UNSEEN])
+      expect(costOf({ ...send, bill })).toEqual({ microUnits, currency: 'USD' });
   });
 });

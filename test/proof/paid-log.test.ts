@@ -7,7 +7,7 @@ const FIRST = Number(process.env['LOG_SEED'] ?? 1_000_003);
 const SCHEDULES = Number(process.env['LOG_SCHEDULES'] ?? sized({ change: 2_000, deep: 1_000_000 }));
 const LIMIT_MS = Math.max(60_000, SCHEDULES * 20);
 
-const counts = { schedules: 0, accepted: 0, fences: 0, decisions: 0, changed: 0, wrong: 0 };
+const counts = { schedules: 0, accepted: 0, fences: 0, decisions: 0, bills: 0, changed: 0, wrong: 0 };
 let found = 0;
 
 afterAll(() =>
@@ -16,6 +16,7 @@ afterAll(() =>
     'accepted requests': counts.accepted,
     fences: counts.fences,
     decisions: counts.decisions,
+    bills: counts.bills,
     'journals replaced or set back': counts.changed,
     'schedules that bought beyond authorisation, lost a purchase, or called unsent what was accepted':
       counts.wrong,
@@ -26,7 +27,7 @@ afterAll(() =>
 
 /**
  * The rule of the paid path (src/domain/paid-log), played over random schedules of workers that die, activities that are
- * reset, journals that are replaced and set back, people that decide, and callers that come again.
+ * reset, journals that are replaced and set back, people that decide, bills, and callers that come again.
  */
 describe('the log of a creation key', () => {
   test(
@@ -41,6 +42,7 @@ describe('the log of a creation key', () => {
         counts.accepted += world.accepted.length;
         counts.fences += world.journal.log.filter(({ kind }) => kind === 'fence').length;
         counts.decisions += world.journal.log.filter(({ kind }) => kind === 'decision').length;
+        counts.bills += world.journal.log.filter(({ kind }) => kind === 'bill').length;
         if (world.hasLost) counts.changed += 1;
       }
       counts.wrong = wrong.length;

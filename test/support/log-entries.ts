@@ -1,5 +1,6 @@
 import {
   type AnswerEntry,
+  type BillEntry,
   type DecisionEntry,
   type FenceEntry,
   type IntentEntry,
@@ -75,6 +76,23 @@ export function decisionEntry(own: Partial<DecisionEntry> = {}): DecisionEntry {
     reason: 'r',
     at: AT,
     answer: null,
+    ...own,
+  };
+}
+
+/** An invoice line for the send `ours`. */
+export function billEntry(own: Partial<BillEntry> = {}): BillEntry {
+  return {
+    v: 1,
+    kind: 'bill',
+    about: 'ours',
+    microUnits: 350_000,
+    currency: 'USD',
+    source: 'invoice',
+    reference: 'invoice 2026-11',
+    by: 'ada',
+    reason: 'r',
+    at: AT,
     ...own,
   };
 }

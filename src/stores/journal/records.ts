@@ -164,7 +164,18 @@ const decision = z
     answer: result.nullable(),
   })
   .refine(({ decision: made, answer: end }) => DECIDED[made]?.includes(end?.outcome) === true);
-const entry = z.discriminatedUnion('kind', [intent, lost, answer, fence, decision]);
+const bill = z.looseObject({
+  ...written,
+  kind: z.literal('bill'),
+  about: z.string(),
+  microUnits: z.int(),
+  currency: z.string(),
+  source: z.enum(['service', 'invoice', 'person']),
+  reference: z.string(),
+  by: z.string(),
+  reason: z.string(),
+});
+const entry = z.discriminatedUnion('kind', [intent, lost, answer, fence, decision, bill]);
 /** The note that a removal writes before it starts: the digests of the entries that it judged, and the time. */
 const removal = z.object({ ...written, entries: z.array(z.string()) });
 const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), n: z.int().min(0) });

@@ -195,7 +195,7 @@ export function isBought(campaign: string, row: Row): boolean {
 }
 
 /** Returns the amount that this attempt takes from its batch's budget. */
-export function costOf(campaign: string, row: Row): number {
+export function costOfRow(campaign: string, row: Row): number {
   return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }
 

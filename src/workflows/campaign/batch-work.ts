@@ -13,7 +13,7 @@ import { sizeOf } from '../../domain/campaign/row-sets';
 import { BATCH_CLOSED, SIGNAL } from '../../domain/names';
 import { type CallWait } from '../../domain/video-state';
 import { Alarm } from '../timers';
-import { BatchPages, costOf, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
+import { BatchPages, costOfRow, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
 import { BatchResults } from './result-segments';
 
 /** Whether a paid call was refused because the batch's budget is closed, or because another run owns the batch. */
@@ -151,7 +151,7 @@ export class BatchWork {
    */
   takeMoney(row: Row): boolean {
     if (row.create !== null || row.cost > 0) return true;
-    const cost = costOf(this.input.campaign, row);
+    const cost = costOfRow(this.input.campaign, row);
     if (!this.budget.take(cost)) return false;
     row.cost = cost;
     return true;

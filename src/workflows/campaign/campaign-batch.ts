@@ -26,7 +26,7 @@ import { fits, onQuery, onSignal } from '../handlers';
 import { activity } from '../proxies';
 import { failedByHand, unlessCancelled } from '../timers';
 import { PINNED } from '../workflow-metadata';
-import { costOf, isStarted, type OpenSet, type Row } from './batch-rows';
+import { costOfRow, isStarted, type OpenSet, type Row } from './batch-rows';
 import { BatchWork } from './batch-work';
 import { fullnessSince, historyNow, type HistorySize, isFull } from './history-limits';
 import { ImageCalls } from './image-calls';
@@ -77,7 +77,7 @@ function lacking({ rows, pages, budget, input }: BatchWork): number {
   let needed = 0;
   for (const row of rows)
     if (row.phase === 'waiting' && !isStarted(row) && row.create === null && row.cost === 0)
-      needed += costOf(input.campaign, row);
+      needed += costOfRow(input.campaign, row);
   for (const set of pages.all) {
     if (set.opened === null) continue;
     for (const index of set.unstarted()) needed += set.row(index).spec.estimate ?? 0;

@@ -1,8 +1,8 @@
 import { answers } from '../../domain/create-answers';
-import { decisionEntry } from '../../support/log-entries';
+import { billEntry, decisionEntry } from '../../support/log-entries';
 import { decideBy, end, reconcile, sender, settle } from './protocol';
 import { type Broken } from './rules';
-import { type Activity, type Run, World } from './world';
+import { type Activity, type Run, timeOf, World } from './world';
 
 const created = answers.created(0);
 const declareLost = answers.rejected(0, 'declared_lost');
@@ -17,6 +17,7 @@ export function play(seed: number, broken: Broken): World {
   world.startRun('A');
   for (; world.steps < STEPS;) {
     world.steps++;
+    if (world.chance(0.05)) bill(world);
     happen(world);
   }
   for (let i = 0; i < LONGEST_END && world.living.length > 0; i++) {
@@ -126,6 +127,19 @@ function decideAbout(world: World, run: Run): void {
   const entry = decisionEntry({ about: sends[unknown]!.sent.nonce, decision, answer });
   run.decisions.push(entry);
   world.spawn(decideBy(world, entry));
+}
+
+/**
+ * A bill arrives, at any time: for a send in flight, of unknown fate, refused, bought or decided, for one that this
+ * journal does not have, and the same one again. Its writer reads on until it has a place.
+ */
+function bill(world: World): void {
+  const { log } = world.journal;
+  const sent = log.flatMap((entry) => (entry.kind === 'intent' || entry.kind === 'lost' ? entry.nonce : []));
+  if (sent.length === 0) return;
+  const about = world.chance(0.05) ? 'elsewhere' : world.pick(sent);
+  const microUnits = world.pick([350_000, 0, -350_000]);
+  world.append(world.journal, log.length, billEntry({ about, microUnits, at: timeOf(world.steps) }));
 }
 
 /** The journal is lost, and a person rebinds the queue to an empty one, at once or later. */

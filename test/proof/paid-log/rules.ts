@@ -7,23 +7,24 @@ import { apply, decide, type KeyState, NO_ENTRIES } from '../../../src/domain/pa
  */
 export const BROKEN = {
   // The rule of the log.
-  late_purchase_ignored: 1_001_243,
-  decision_about_anything: 1_002_415,
-  fence_of_nobody: 1_013_553,
+  late_purchase_ignored: 1_018_865,
+  decision_about_anything: 1_003_677,
+  fence_of_nobody: 1_013_173,
+  bill_settles: 1_000_007,
   // The sender.
-  earlier_try_forgotten: 1_001_878,
-  append_again: 1_000_186,
-  unheard_sends: 1_002_443,
-  answer_of_nothing: 1_000_883,
-  told_before_recorded: 1_000_012,
+  earlier_try_forgotten: 1_003_497,
+  append_again: 1_000_039,
+  unheard_sends: 1_002_648,
+  answer_of_nothing: 1_000_121,
+  told_before_recorded: 1_000_014,
   // The reconciliation.
-  any_entry_holds: 1_024_836,
-  first_intent_only: 1_026_654,
-  other_journal_proves: 1_001_332,
-  own_intent_forgotten: 1_001_300,
-  bound_later_proves: 1_007_977,
-  binding_heard_at_once: 1_186_007,
-  no_fence: 1_002_122,
+  any_entry_holds: 1_035_051,
+  first_intent_only: 1_012_077,
+  other_journal_proves: 1_000_327,
+  own_intent_forgotten: 1_000_451,
+  bound_later_proves: 1_002_121,
+  binding_heard_at_once: 1_317_539,
+  no_fence: 1_008_458,
 } as const;
 
 export type Broken = keyof typeof BROKEN | null;
@@ -40,6 +41,9 @@ export function ruleWith(broken: Broken): {
       if (!isOf(open, entry.nonce) && !isOf(unknown, entry.nonce)) return state;
     if (broken === 'decision_about_anything' && entry.kind === 'decision' && unknown !== null)
       return apply(state, { ...entry, about: sends[unknown]?.sent.nonce ?? entry.about });
+    // A send of unknown fate that has a bill is taken for a decided one.
+    if (broken === 'bill_settles' && entry.kind === 'bill' && isOf(unknown, entry.about))
+      return { ...apply(state, entry), unknown: null };
     return apply(state, entry);
   };
   // Schedules read the same beginnings of logs over and over.

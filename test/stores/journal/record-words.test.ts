@@ -7,7 +7,14 @@ import {
   parseRemoval,
 } from '../../../src/stores/journal/records';
 import { makeVideoTask } from '../../domain/make-video-task';
-import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
+import {
+  answerEntry,
+  billEntry,
+  decisionEntry,
+  fenceEntry,
+  intentEntry,
+  lostEntry,
+} from '../../support/log-entries';
 
 const video = makeVideoTask({ taskId: 't1' });
 const answer = (own: object) => JSON.stringify({ ...answerEntry(), answer: own });
@@ -90,7 +97,7 @@ it.each([
   });
 });
 
-it.each([intentEntry(), lostEntry(), answerEntry(), fenceEntry(), decisionEntry()])(
+it.each([intentEntry(), lostEntry(), answerEntry(), fenceEntry(), decisionEntry(), billEntry()])(
   'an entry of the kind $kind is read as it was written, and not without any field that the rule reads',
   (entry) => {
     expect(parseEntry(JSON.stringify(entry))).toEqual(entry);
@@ -109,6 +116,7 @@ it.each([intentEntry(), lostEntry(), answerEntry(), fenceEntry(), decisionEntry(
       answer: ['nonce', 'answer'],
       fence: ['sender'],
       decision: ['about', 'decision', 'answer'],
+      bill: ['about', 'microUnits', 'currency', 'source', 'reference'],
     }[entry.kind];
     for (const field of ['v', 'kind', 'at', ...read])
       expect(() => parseEntry(JSON.stringify({ ...entry, [field]: undefined }))).toThrow(JournalRecordError);

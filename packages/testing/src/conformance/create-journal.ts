@@ -16,6 +16,7 @@ import {
   type CreateJournal,
   type TaskIndexEntry,
   type AnswerEntry,
+  type BillEntry,
   type DecisionEntry,
   type FenceEntry,
   type IntentEntry,
@@ -90,7 +91,7 @@ const LOGS = [
   ),
   check('keeps every kind of entry as it was written, in number order', async (journal, again) => {
     const log: LogEntry[] = [];
-    for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
+    for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another'), bill()])
       log.push(entry, { ...entry, at: LATER });
     log.push(intent({ ...EXTRAS, nonce: 'third' }));
     for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
@@ -107,7 +108,7 @@ const LOGS = [
   check(
     '[C4.4a] accepts a later entry only after the previous one, so that a removed key starts over',
     async (journal) => {
-      for (const entry of [intent(), lost(), fence('alone'), decision('ours')])
+      for (const entry of [intent(), lost(), fence('alone'), decision('ours'), bill()])
         await assert.rejects(journal.append(KEY, 1, entry));
       assert.deepEqual(await journal.read(KEY), []);
       assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
@@ -321,6 +322,20 @@ const EXTRAS = {
 } satisfies Partial<IntentEntry>;
 
 const lost = (): LostEntry => ({ ...SENT, kind: 'lost', nonce: 'unseen', cause: 'journal_changed' });
+
+/** A credit, because its amount is negative. */
+const bill = (): BillEntry => ({
+  v: 1,
+  kind: 'bill',
+  about: 'ours',
+  microUnits: -350_000,
+  currency: 'USD',
+  source: 'invoice',
+  reference: 'invoice 2026-11',
+  by: 'ada',
+  reason: 'r',
+  at: AT,
+});
 
 const fence = (sender: string): FenceEntry => ({
   v: 1,

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { recordBill } from '../../../src/domain/journal';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
+import {
+  answerEntry,
+  billEntry,
+  decisionEntry,
+  intentEntry,
+  LOG_KEY as KEY,
+  lostEntry,
+} from '../../support/log-entries';
+
+describe('a bill that is recorded', () => {
+  let root: string;
+  const journal = () => createFileJournal({ root });
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-bill-'));
+    await journal().append(KEY, 0, intentEntry());
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('stands behind what is there, once for its send, source and reference', async () => {
+    const bill = billEntry();
+    expect(await recordBill(journal(), KEY, bill)).toEqual({ bill, isNew: true });
+    const again = billEntry({ microUnits: 1, by: 'bob' });
+    expect(await recordBill(journal(), KEY, again)).toEqual({ bill, isNew: false });
+    const others = [billEntry({ reference: 'other' }), billEntry({ source: 'service' })];
+    for (const other of others)
+      expect(await recordBill(journal(), KEY, other)).toEqual({ bill: other, isNew: true });
+    expect(await journal().read(KEY)).toEqual([intentEntry(), bill, ...others]);
+  });
+
+  it('[C4.4a] finds a place among other writers, and the same one is written once by all of them', async () => {
+    const references = Array.from({ length: 24 }, (_, index) => `invoice ${index % 6}`);
+    const others = [answerEntry(), decisionEntry()];
+    const place = async (entry: (typeof others)[number]): Promise<void> => {
+      const one = journal();
+      while ((await one.append(KEY, (await one.read(KEY)).length, entry)) === 'lost');
+    };
+    const [recorded] = await Promise.all([
+      Promise.all(references.map((reference) => recordBill(journal(), KEY, billEntry({ reference })))),
+      ...others.map(place),
+    ]);
+    expect(recorded.filter((one) => one?.isNew === true)).toHaveLength(6);
+    const log = await journal().read(KEY);
+    expect(log).toHaveLength(1 + others.length + 6);
+    expect(log).toEqual(expect.arrayContaining([...others, billEntry({ reference: 'invoice 5' })]));
+  });
+
+  it('is of a send that the log has, also of one that it did not see', async () => {
+    expect(await recordBill(journal(), KEY, billEntry({ about: 'theirs' }))).toBeUndefined();
+    expect(await recordBill(journal(), { ...KEY, creationKey: 'other' }, billEntry())).toBeUndefined();
+    expect(await journal().read(KEY)).toEqual([intentEntry()]);
+    await journal().append(KEY, 1, lostEntry({ nonce: 'theirs' }));
+    expect(await recordBill(journal(), KEY, billEntry({ about: 'theirs' }))).toMatchObject({ isNew: true });
+  });
+
+  it.each([0.5, Number.NaN, 2 ** 53])(
+    'is not written with an amount that nobody could read: %d',
+    async (microUnits) => {
+      await expect(recordBill(journal(), KEY, billEntry({ microUnits }))).rejects.toThrow(RangeError);
+      expect(await journal().read(KEY)).toEqual([intentEntry()]);
+    },
+  );
+});

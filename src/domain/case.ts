@@ -10,6 +10,7 @@ import {
 } from './advice';
 import { campaignOfBatch } from './campaign/budget-book';
 import { failureRow } from './failure-table';
+import { billedFor, type Send } from './log-entries';
 import { type Billing, type Money } from './money';
 import { ACTIVITY, isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
@@ -132,20 +133,35 @@ export const isImageCall = ({ type }: Typed): boolean => IMAGES.has(type);
 export interface CaseMoney {
   readonly state: Billing['state'];
   readonly estimate: Money | null;
+  /** What the bills of all sends under the creation key add up to; null if none is known here. */
+  readonly actual: Money | null;
+}
+
+/** Returns the sum of all bills of a key's sends; null without a bill, or with bills in several currencies. */
+function billedTotal(sends: readonly Send[]): Money | null {
+  const bills = sends.flatMap((send) => billedFor(send) ?? []);
+  const [first] = bills;
+  if (first === undefined || bills.some(({ currency }) => currency !== first.currency)) return null;
+  return { microUnits: bills.reduce((sum, bill) => sum + bill.microUnits, 0), currency: first.currency };
 }
 
 /**
  * Returns the amount owed, or null if nothing is known about a send. A reservation ends when the wait for its task
  * ends. A call that may have been sent is under review until an outcome settles it.
+ * @param sends those of the call's creation key, if this machine can read the journal
  */
-export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
-  if (outcome !== null) return { state: outcome.billing.state, estimate };
+export function caseMoney(
+  { outcome, state, video, workflow, estimate }: CaseFacts,
+  sends: readonly Send[] = [],
+): CaseMoney | null {
+  const amounts = { estimate, actual: billedTotal(sends) };
+  if (outcome !== null) return { state: outcome.billing.state, ...amounts };
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
-  if (isReserved) return { state: 'reserved', estimate };
+  if (isReserved) return { state: 'reserved', ...amounts };
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create';
-  return isUnsent ? null : { state: 'needs_review', estimate };
+  return isUnsent ? null : { state: 'needs_review', ...amounts };
 }
 
 /** Returns the decision about the send that the outcome leaves open, or undefined if nobody has decided yet. */

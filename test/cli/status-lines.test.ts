@@ -23,7 +23,7 @@ describe('what people read of a call that has ended', () => {
         hasWorker: true,
         unserved: null,
         estimate: null,
-        money: { state: 'none', estimate: null },
+        money: { state: 'none', estimate: null, actual: null },
         safe: 'Correct the request.',
         notes: [],
       },

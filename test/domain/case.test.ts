@@ -7,11 +7,13 @@ import {
   decisionInForce,
   type StandaloneCall,
 } from '../../src/domain/case';
+import { type BillEntry } from '../../src/domain/log-entries';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { outcomes } from '../../src/domain/outcome';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
 import { type VideoState } from '../../src/domain/video-state';
 import { pollFacts } from '../../src/domain/watch-state';
+import { billEntry, intentEntry } from '../support/log-entries';
 import { answers } from './create-answers';
 
 /** Every combination of what can be known of a call: the advice is one that the commands carry out. */
@@ -150,6 +152,21 @@ describe('the advice on a case', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('says what was billed under the key, in one currency', () => {
+    const known = fc.sample(facts, { numRuns: 50, seed: 1 }).find((one) => caseMoney(one) !== null)!;
+    const send = { sent: intentEntry(), answer: null, decision: null };
+    const actual = (...bills: readonly (BillEntry | null)[]) =>
+      caseMoney(
+        known,
+        bills.map((bill) => ({ ...send, bill })),
+      )?.actual;
+    expect([actual(), actual(null), caseMoney(known)?.actual]).toEqual([null, null, null]);
+    const credit = billEntry({ microUnits: -100_000 });
+    expect(actual(billEntry(), null, credit)).toEqual({ microUnits: 250_000, currency: 'USD' });
+    expect(actual(billEntry({ microUnits: 0 }))).toEqual({ microUnits: 0, currency: 'USD' });
+    expect(actual(billEntry(), billEntry({ currency: 'EUR' }))).toBeNull();
   });
 
   it('of a decision about another send leaves the open one to be decided', () => {

@@ -11,6 +11,7 @@ import {
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
+import { stateOf } from 'temporal-media/internal/domain/paid-log';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
 import { type CreateJournal } from 'temporal-media/stores';
@@ -49,8 +50,16 @@ export async function videoStatus(
 ): Promise<VideoStatus | undefined> {
   const local = journal ?? (await existingJournal(config).catch(otherwise(undefined)));
   const found = await gatherCase({ ...connected, journal: local, askService }, id);
-  if (!('unread' in found))
-    return { ...found, money: caseMoney(found), safe: adviceOf(found, shellWord).text };
+  if (!('unread' in found)) {
+    const { namespace } = connected;
+    const { creationKey } = found;
+    const log =
+      creationKey === null
+        ? undefined
+        : await local?.read({ namespace, creationKey }).catch(otherwise(undefined));
+    const money = caseMoney(found, stateOf(log ?? []).sends);
+    return { ...found, money, safe: adviceOf(found, shellWord).text };
+  }
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',
@@ -180,9 +189,10 @@ function videoText({ model, durationSeconds, resolution, referenceMode, createdA
     .join(', ');
 }
 
-function billingText({ state, estimate }: CaseMoney): string {
-  const amount = estimate === null ? '' : `, estimate ${formatMoney(estimate)}`;
-  return `${state.replace('_', ' ')}${state === 'none' ? '' : amount}`;
+function billingText({ state, estimate, actual }: CaseMoney): string {
+  const expected = estimate === null || state === 'none' ? '' : `, estimate ${formatMoney(estimate)}`;
+  const billed = actual === null ? '' : `, billed ${formatMoney(actual)}`;
+  return `${state.replace('_', ' ')}${expected}${billed}`;
 }
 
 /** Describes the state without the task id, which has a separate line. */

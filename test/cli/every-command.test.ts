@@ -121,6 +121,9 @@ describe('every command with -o json and -o jsonl', () => {
       'journal prune': ['--older-than', '3650d'],
       // Runs on a real database in test/store-servers/postgres-migrate.test.ts.
       'journal migrate': ['--dry-run'],
+      'money review': [],
+      'money settle': [lost, '--amount', '0.35USD', '--reference', 'invoice 2026-11', ...why],
+      'money report': ['--by', 'day,model'],
       'models ls': [],
       'models show': ['cine-1'],
       'config show': [],

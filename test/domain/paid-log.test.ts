@@ -1,15 +1,7 @@
-import fc from 'fast-check';
 import { type RejectReason } from '../../src/domain/failure-table';
 import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { decide, type KeyState, type LogCaller, stateOf } from '../../src/domain/paid-log';
-import {
-  answerEntry,
-  billEntry,
-  decisionEntry,
-  fenceEntry,
-  intentEntry,
-  lostEntry,
-} from '../support/log-entries';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 import { answers } from './create-answers';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -367,45 +359,5 @@ describe('what arrives late, or of nobody', () => {
       unknown: null,
       bought: 0,
     });
-  });
-});
-
-describe('a bill', () => {
-  const bills = [350_000, 0, -350_000].map((microUnits) => billEntry({ microUnits }));
-
-  it('is that of its own send, and the newest one counts', () => {
-    const second = intentEntry({ nonce: 'second', sender: 'x' });
-    const { sends } = stateOf([...unconfirmed, DECISIONS.resubmit, second, ...bills]);
-    expect(sends.map(({ bill }) => bill)).toEqual([bills[2], null]);
-    expect(stateOf(bills).sends).toEqual([]);
-  });
-
-  it('[C4.4a] changes nothing else, wherever it stands', () => {
-    const entry = fc.constantFrom<LogEntry>(
-      intent,
-      intentEntry({ nonce: 'second', sender: 'later/1', fingerprint: 'same' }),
-      ...unconfirmed,
-      ...seenElsewhere,
-      ...Object.values(DECISIONS),
-      fenceEntry({ sender: 'first/1' }),
-      ended(answers.created(0)),
-      ended(answers.notSent(0)),
-      ended(answers.rejected(0)),
-      answerEntry(answers.created(1), { nonce: 'second' }),
-    );
-    const bill = fc.constantFrom<LogEntry>(
-      ...bills,
-      billEntry({ about: 'second' }),
-      billEntry({ about: 'x' }),
-    );
-    fc.assert(
-      fc.property(fc.array(fc.oneof(entry, bill), { maxLength: 12 }), (log) => {
-        const plain = log.filter(({ kind }) => kind !== 'bill');
-        const state = stateOf(log);
-        const unbilled = { ...state, sends: state.sends.map((send) => ({ ...send, bill: null })) };
-        expect(unbilled).toEqual(stateOf(plain));
-        for (const who of EVERYBODY) expect(says(log, who)).toEqual(says(plain, who));
-      }),
-    );
   });
 });

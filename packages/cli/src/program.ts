@@ -12,6 +12,7 @@ import { addHistoryCommand } from './history/command';
 import { addEditCommand, addImageCommand } from './image/command';
 import { addJournalCommand } from './journal/command';
 import { addModelsCommand } from './models/command';
+import { addMoneyCommand } from './money/command';
 import { addOrphansCommand } from './orphans/command';
 import { addReplayCommand } from './replay/command';
 import { addSandboxCommand } from './sandbox/command';
@@ -33,7 +34,7 @@ const COMMANDS: readonly (readonly [
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand, addNudgeCommand]],
   ['Resolve unknown calls:', [addUnconfirmedCommand, addOrphansCommand]],
-  ['Find out what happened:', [addReplayCommand, addHistoryCommand]],
+  ['Find out what happened:', [addReplayCommand, addHistoryCommand, addMoneyCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
   ['Run and maintain:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
 ];

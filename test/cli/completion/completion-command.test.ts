@@ -66,7 +66,7 @@ describe('temporal-media completion', () => {
 
   const formats = ['text', 'json', 'jsonl'];
   test.each<[string, string[], string[]]>([
-    ['commands', ['mo'], ['models']],
+    ['commands', ['mod'], ['models']],
     ['commands below a command', ['models', ''], ['ls', 'show']],
     ['options', ['video', '--re'], ['--resolution', '--reference']],
     ['options after others', ['video', '--model', 'cine-1', '--dr'], ['--dry-run']],
@@ -114,7 +114,7 @@ describe('temporal-media completion', () => {
         .map((one) => one.split('\t')[0] ?? '')
         .filter((one) => one !== '');
     };
-    expect(offered('temporal-media mo')).toEqual(['models']);
+    expect(offered('temporal-media mod')).toEqual(['models']);
     expect(offered('temporal-media models ')).toEqual(['ls', 'show']);
     expect(offered('temporal-media status x -o ')).toEqual([...formats].sort());
     expect(offered('temporal-media video --dry')).toEqual(['--dry-run']);

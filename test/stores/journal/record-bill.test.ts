@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordBill } from '../../../src/domain/journal';
-import { createFileJournal } from '../../../src/stores/journal/file-journal';
+import { createFileJournal, createFileRecords } from '../../../src/stores/journal/file-journal';
+import { pruneJournal } from '../../../src/stores/journal/prune-journal';
 import {
   answerEntry,
   billEntry,
@@ -48,6 +49,24 @@ describe('a bill that is recorded', () => {
     const log = await journal().read(KEY);
     expect(log).toHaveLength(1 + others.length + 6);
     expect(log).toEqual(expect.arrayContaining([...others, billEntry({ reference: 'invoice 5' })]));
+  });
+
+  it('is pruned with its key, which a young one keeps, and decides about nothing', async () => {
+    const bought = async (creationKey: string, at: string): Promise<void> => {
+      const key = { ...KEY, creationKey };
+      await journal().append(key, 0, intentEntry(key));
+      await journal().append(key, 1, answerEntry());
+      await recordBill(journal(), key, billEntry({ at }));
+    };
+    await bought('old', '2020-01-01T00:00:00.000Z');
+    await bought('young', '2026-01-01T00:00:00.000Z');
+    // This one has no answer.
+    await recordBill(journal(), KEY, billEntry());
+    const [records, before] = [createFileRecords({ root }), new Date('2025-01-01')];
+    expect(await pruneJournal({ records, before, dryRun: false, inUse: async () => false })).toEqual({
+      ...{ keys: 3, removed: 1, keptOpen: 1, keptYoung: 1, keptRunning: 0 },
+    });
+    expect(await journal().read({ ...KEY, creationKey: 'old' })).toEqual([]);
   });
 
   it('is of a send that the log has, also of one that it did not see', async () => {

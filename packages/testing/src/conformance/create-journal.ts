@@ -91,8 +91,8 @@ const LOGS = [
   ),
   check('keeps every kind of entry as it was written, in number order', async (journal, again) => {
     const log: LogEntry[] = [];
-    for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another'), bill()])
-      log.push(entry, { ...entry, at: LATER });
+    const kinds = [intent(), answer('ours'), lost(), decision('unseen'), fence('another'), bill()];
+    for (const entry of kinds) log.push(entry, { ...entry, at: LATER });
     log.push(intent({ ...EXTRAS, nonce: 'third' }));
     for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
     assert.deepEqual(await again.read(KEY), log);
@@ -323,18 +323,10 @@ const EXTRAS = {
 
 const lost = (): LostEntry => ({ ...SENT, kind: 'lost', nonce: 'unseen', cause: 'journal_changed' });
 
-/** A credit, because its amount is negative. */
+/** A credit. */
 const bill = (): BillEntry => ({
-  v: 1,
-  kind: 'bill',
-  about: 'ours',
-  microUnits: -350_000,
-  currency: 'USD',
-  source: 'invoice',
-  reference: 'invoice 2026-11',
-  by: 'ada',
-  reason: 'r',
-  at: AT,
+  ...{ v: 1, kind: 'bill', about: 'ours', microUnits: -350_000, currency: 'USD', source: 'invoice' },
+  ...{ reference: 'invoice 2026-11', by: 'ada', reason: 'r', at: AT },
 });
 
 const fence = (sender: string): FenceEntry => ({
@@ -378,14 +370,8 @@ const answer = (nonce: string): AnswerEntry => ({
 });
 
 const decision = (about: string): DecisionEntry => ({
-  v: 1,
-  kind: 'decision',
-  about,
-  decision: 'resubmit',
-  by: 'ada',
-  reason: 'the service says no',
-  at: AT,
-  answer: null,
+  ...{ v: 1, kind: 'decision', about, decision: 'resubmit', answer: null },
+  ...{ by: 'ada', reason: 'the service says no', at: AT },
 });
 
 const entry = (account: string, creationKey: string, taskId = 'video_1'): TaskIndexEntry => ({

@@ -1,0 +1,167 @@
+import { type Command, Option } from 'commander';
+import {
+  collect,
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../shared/context';
+import { badInput } from '../shared/errors';
+import { durationOf } from '../shared/paid-options';
+import { type Period } from './calls';
+import { type Settlement } from './settle';
+import { type Dimension, type TotalsFormat } from './totals';
+
+interface PeriodOptions extends CommonOptions {
+  readonly since?: string;
+  readonly until?: string;
+}
+
+interface ReviewOptions extends PeriodOptions {
+  readonly limit: string;
+}
+
+interface ReportOptions extends PeriodOptions {
+  readonly by?: readonly string[];
+  readonly format: TotalsFormat;
+}
+
+type SettleOptions = CommonOptions & Omit<Settlement, 'id'>;
+
+const DIMENSIONS: readonly Dimension[] = [
+  'day',
+  'month',
+  'account',
+  'model',
+  'campaign',
+  'operation',
+  'outcome',
+];
+
+/** Adds `money`, which shows what calls cost and records bills. */
+export function addMoneyCommand(program: Command, context: CommandContext): void {
+  const money = program
+    .command('money')
+    .description('show what calls cost, find calls without a bill, and record bills')
+    .addHelpText('after', HELP);
+  withPeriod(
+    money
+      .command('review')
+      .description('list calls that may have cost money and have no bill, oldest first')
+      .option('--limit <n>', 'most calls to list', '1000'),
+  ).action(async (options: ReviewOptions) => {
+    const period = periodOf(options);
+    const { reviewCalls } = await import('./calls.js');
+    await reviewCalls(context, await placeOf(context, options), period, limitOf(options.limit));
+  });
+  withCommonOptions(
+    money
+      .command('settle')
+      .description("record a call's bill in the journal")
+      .argument('<key-or-task>', 'creation key (the id passed at the start), or task id')
+      .requiredOption(
+        '--amount <amount>',
+        'all that the send cost: 0.35USD; none; -0.10USD if more was credited',
+      )
+      .requiredOption('--reference <text>', 'identifies the bill, such as "invoice 2026-11"')
+      .requiredOption('--reason <text>', 'reason for the entry, recorded in the journal')
+      .option('--by <name>', 'person who records it (default: current user)')
+      .option('--send <id>', 'id of the billed send, for a call that was sent several times'),
+  ).action(async (id: string, options: SettleOptions) => {
+    const { settleCall } = await import('./settle.js');
+    await settleCall(context, await placeOf(context, options), { ...options, id });
+  });
+  withPeriod(
+    money
+      .command('report')
+      .description('add up estimates and bills')
+      .option(
+        '--by <dimension>',
+        `group by ${DIMENSIONS.join(', ')}; repeat it, or separate several by commas`,
+        collect,
+      )
+      .addOption(
+        new Option('--format <format>', 'format on stdout without -o; json is the data of -o json')
+          .choices(['table', 'csv', 'json'])
+          .default('table'),
+      ),
+  ).action(async (options: ReportOptions) => {
+    const [period, by] = [periodOf(options), dimensionsOf(options.by)];
+    const { reportMoney } = await import('./totals.js');
+    await reportMoney(context, await placeOf(context, options), { period, by, format: options.format });
+  });
+}
+
+const HELP = `
+These commands open the workers' journal directly and need no Temporal server. Run them where a worker runs, as its user
+and with its MEDIA_JOURNAL, TEMPORAL_NAMESPACE and version: earlier workers cannot read a key that has a bill. A bill
+changes nothing about what is sent or bought. Only the newest bill of a send counts. To correct one, or after a credit, record
+all that the send cost under another reference. \`journal prune\` removes bills with their calls.
+
+\`review\` says why a call is listed: unconfirmed (its reply was lost), results_lost, rejected_after_validation, or not_billed (it
+was bought). In \`report\`, actual adds up bills, and cost also the estimates of sends without a bill. A send without either is
+counted as unpriced, never as free.
+
+Examples:
+  $ temporal-media money review --until 2026-11
+  $ temporal-media money settle sku-1 --amount 0.35USD --reference "invoice 2026-11" --reason "line 12"
+  $ temporal-media money settle vid_0b1c --amount none --reference "invoice 2026-11" --reason "not on the invoice"
+  $ temporal-media money report --since 2026-11 --until 2026-12 --by day,model --format csv
+`;
+
+function withPeriod(command: Command): Command {
+  return withCommonOptions(
+    command
+      .option('--since <time>', 'only calls sent at or after this time: 7d, 2026-11, 2026-11-01 (UTC)')
+      .option('--until <time>', 'only calls sent before this time'),
+  );
+}
+
+function periodOf({ since, until }: PeriodOptions): Period {
+  return {
+    since: since === undefined ? -Infinity : timeOf('--since', since),
+    until: until === undefined ? Infinity : timeOf('--until', until),
+  };
+}
+
+const UNCHANGED = 'Nothing was changed.';
+
+function timeOf(field: string, text: string): number {
+  const isDate = /^\d{4}-\d\d(-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?)?$/.test(text);
+  const ago = durationOf(text);
+  const time = isDate ? Date.parse(text) : Date.now() - (ago ?? Number.NaN);
+  if (!Number.isNaN(time)) return time;
+  throw badInput(
+    [{ field, message: 'must be a time such as 2026-11, 2026-11-01, 2026-11-01T12:00:00Z or 7d (ago).' }],
+    UNCHANGED,
+  );
+}
+
+const MOST_LISTED = 100_000;
+
+function limitOf(text: string): number {
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= MOST_LISTED) return limit;
+  throw badInput([{ field: '--limit', message: `must be a number from 1 to ${MOST_LISTED}.` }], UNCHANGED);
+}
+
+function dimensionsOf(given: readonly string[] = []): readonly Dimension[] {
+  const names = given.flatMap((text) => text.split(','));
+  const known = names.filter((name): name is Dimension => DIMENSIONS.some((one) => one === name));
+  if (known.length === names.length) return [...new Set(known)];
+  throw badInput(
+    [{ field: '--by', message: 'has an unknown dimension.', allowed: [...DIMENSIONS] }],
+    UNCHANGED,
+  );
+}
+
+async function placeOf(context: CommandContext, options: CommonOptions) {
+  const config = effectiveConfig(context, options);
+  const [{ findTarget }, { openPlace }] = await Promise.all([
+    import('../shared/connect.js'),
+    import('./calls.js'),
+  ]);
+  const { namespace } = await findTarget(config, effectiveEnvironment(context, options));
+  return openPlace(config, namespace);
+}

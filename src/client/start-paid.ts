@@ -118,6 +118,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
 export class ImageClient {
   private runsStandalone: Promise<boolean> | undefined;
 
+  /** @hidden */
   constructor(private readonly starter: Starter) {}
 
   /**

@@ -138,6 +138,7 @@ export interface BillEntry extends Written, Money {
   readonly about: string;
   /** A safe integer; 0 if the send was not charged, negative for a credit. */
   readonly microUnits: number;
+  /** Who says so: the service's own reply, an invoice, or a person. */
   readonly source: 'service' | 'invoice' | 'person';
   /** Identifies the bill within its source, for example an invoice number. A send has one bill per reference. */
   readonly reference: string;

@@ -263,6 +263,7 @@ function specOf(
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     afterReplyMs: IMAGE_TIMEOUTS.keepMs,
     retries: true,
+    waitsItself: who.workflowId === null && input.startLimit !== undefined,
     sender,
     ...(input.recordedSince !== undefined && { recordedOnly: true }),
     prepare: (account) => prepareImage(paid, account, deps),

@@ -34,6 +34,8 @@ export interface PaidSpec {
   readonly afterReplyMs: number;
   /** Whether the activity reconciles its own sends. If so, a retry can send again after a proven refusal. */
   readonly retries: boolean;
+  /** Whether its attempts also wait for a person to fix a standing refusal. @default false */
+  readonly waitsItself?: boolean | undefined;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Whether a person wants the request sent again after another run was refused. */

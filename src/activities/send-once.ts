@@ -163,8 +163,9 @@ const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = nul
 /** Returns the step that the log allows the call to take. */
 function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {
   const { sender, runId, attemptAt } = who;
-  const { retries, again } = spec;
-  return decide(log.state, { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again });
+  const { retries, waitsItself, again } = spec;
+  const now = who.now();
+  return decide(log.state, { sender, runId, fingerprint, attemptAt, now, retries, waitsItself, again });
 }
 
 /** Returns the answer that the log contains for the call, or undefined if a send is allowed. */

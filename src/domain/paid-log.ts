@@ -138,6 +138,8 @@ export interface LogCaller {
   readonly now: number;
   /** Whether the activity has its own retry policy, as image activities do. */
   readonly retries?: boolean | undefined;
+  /** Whether the activity also waits, by its attempts, until a person has fixed the cause of a standing refusal. */
+  readonly waitsItself?: boolean | undefined;
   /** Whether a person wants to resend a request that was refused in another run. */
   readonly again?: boolean | undefined;
 }
@@ -220,7 +222,7 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
   if (sent.sender === caller.sender) {
     // An attempt that was suspended must not override a later attempt's answer.
     const isOvertaken = Date.parse(sent.attemptAt) > Date.parse(caller.attemptAt);
-    return caller.retries !== true || isOvertaken || !(mayEnd || isStanding);
+    return caller.retries !== true || isOvertaken || !(mayEnd || (isStanding && caller.waitsItself === true));
   }
   if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
   return !mayEnd && !isStanding;

@@ -154,8 +154,9 @@ describe('what a log says to somebody who wants to send', () => {
     expect(doOf(standing, ownRun())).toBe('send');
     expect(doOf(standing, caller())).toBe('return');
     expect(doOf(standing, itself())).toBe('return');
+    expect(doOf(standing, itself({ retries: true }))).toBe('return');
     // An activity that waits by its own attempts is one sender all the time.
-    expect(doOf(standing, itself({ retries: true }))).toBe('send');
+    expect(doOf(standing, itself({ retries: true, waitsItself: true }))).toBe('send');
   });
 
   it('[C4.4a] a try that stood still never goes past what a later try was told', () => {

@@ -161,7 +161,7 @@ export class ImageClient {
       isImageActivity(info.activityType?.name) &&
       begun + 1_000 > (workflow?.startTime.getTime() ?? 0)
     )
-      return startedActivity(client.activity.getHandle(id, info.runId ?? ''), false);
+      return startedActivity(client, client.activity.getHandle(id, info.runId ?? ''), false);
     const isImage = workflow?.type === WORKFLOW.generateImage || workflow?.type === WORKFLOW.editImage;
     return workflow !== undefined && isImage ? attach(client, id, workflow.runId) : undefined;
   }
@@ -231,7 +231,7 @@ function activityRunner(
   const limitMs = milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS;
   const limits = imageActivityOptions(Math.max(1_000, limitMs));
   const attach = (runId?: string) =>
-    startedActivity<ImageOutcome>(client.activity.getHandle(id, runId), false);
+    startedActivity<ImageOutcome>(client, client.activity.getHandle(id, runId), false);
   return {
     id,
     start: async (idReusePolicy, idConflictPolicy) => {
@@ -252,7 +252,7 @@ function activityRunner(
           args: [{ ...input, startLimit: limitMs + (milliseconds(startDelay) ?? 0), creationKey: id }],
         },
       );
-      return startedActivity(handle, true);
+      return startedActivity(client, handle, true);
     },
     find: () => findActivity(client, id),
     attach,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ActivityHandle,
   type Client,
+  ServiceError,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
   WorkflowNotFoundError,
@@ -14,6 +15,8 @@ import { type WatchedState } from '../domain/watcher';
 import { findTask } from './ask-worker';
 import { refuseInvalid, WorkflowPausedError } from './errors';
 import { type FindTaskOptions, type RunAs, WATCH_KEYS, type WatchOptions } from './options';
+import { decodePayloads } from './read-payloads';
+import { describeStandalone } from './workflow-service';
 
 /** A started or attached workflow or, for an image call, activity without a workflow. */
 export interface Started<Outcome> {
@@ -44,9 +47,33 @@ export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: b
 }
 
 /** Wraps a handle of an activity without a workflow. */
-export function startedActivity<Outcome>(handle: ActivityHandle, isNew: boolean): Started<Outcome> {
+export function startedActivity<Outcome>(
+  client: Client,
+  handle: ActivityHandle,
+  isNew: boolean,
+): Started<Outcome> {
   const { activityId, runId = '' } = handle;
-  return { as: 'activity', workflowId: activityId, runId, isNew, result: () => handle.result() };
+  const result = () =>
+    handle.result().catch((error: unknown) => explained(client, { activityId, runId }, error));
+  return { as: 'activity', workflowId: activityId, runId, isNew, result };
+}
+
+/**
+ * Throws the reason that a result cannot be read. The SDK's client for activities hides it, unlike that for workflows.
+ * @throws the error of a codec, storage or converter, or else the given one
+ */
+async function explained(
+  client: Client,
+  activity: { readonly activityId: string; readonly runId: string },
+  error: unknown,
+): Promise<never> {
+  if (error instanceof ServiceError && error.cause === undefined) {
+    const { namespace, loadedDataConverter } = client.options;
+    const found = await describeStandalone(client, namespace, activity);
+    const context = { type: 'activity', namespace, activityId: activity.activityId, isLocal: false } as const;
+    await decodePayloads(loadedDataConverter, found?.outcome?.result?.payloads ?? [], context);
+  }
+  throw error;
 }
 
 /** Returns a handle to an existing workflow: to its newest run unless `runId` is given. */

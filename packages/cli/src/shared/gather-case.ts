@@ -12,7 +12,7 @@ import {
 import { CodecUnreachableError } from 'temporal-media/client';
 import { awaitVideoWorkflowId } from 'temporal-media/client';
 import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
-import { videoState } from 'temporal-media/internal/client/workflow-handle';
+import { startedActivity, videoState } from 'temporal-media/internal/client/workflow-handle';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import {
@@ -376,7 +376,13 @@ class Gathering {
   private async outcomeOfActivity(activity: StandaloneCall): Promise<CaseFacts['outcome']> {
     if (activity.status !== 'COMPLETED') return null;
     const { activityId, runId } = activity;
-    return this.readOutcome(this.source.client.activity.getHandle<ImageOutcome>(activityId, runId).result());
+    const { client } = this.source;
+    const started = startedActivity<ImageOutcome>(
+      client,
+      client.activity.getHandle(activityId, runId),
+      false,
+    );
+    return this.readOutcome(started.result());
   }
 
   private readOutcome(result: Promise<VideoOutcome | ImageOutcome>): Promise<CaseFacts['outcome']> {

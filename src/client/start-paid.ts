@@ -6,7 +6,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
 import { otherwise, throwBug } from '../domain/bug';
-import { isImageActivity, startAgain, wasRefused } from '../domain/case';
+import { isImageActivity, isImageCall, startAgain, wasRefused } from '../domain/case';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { fingerprintText } from '../domain/fingerprint';
 import { given } from '../domain/json';
@@ -81,6 +81,8 @@ function paidId(operation: PaidOperation, input: object, id: string | undefined)
 /** What may run a paid call under an ID, as {@link startOnce} needs it. */
 interface Runner<Outcome> {
   readonly id: string;
+  /** Fingerprint of the request to start. */
+  readonly fingerprint: string;
   /** @throws WorkflowExecutionAlreadyStartedError, ActivityExecutionAlreadyStartedError */
   start(
     idReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
@@ -111,7 +113,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
 ): Promise<Started<Outcome>> {
   refuseInvalid(options, START_KEYS);
   const id = paidId(paid.operation, input, options.id);
-  return startOnce(starter, workflowRunner<Outcome>(starter, paid, input, { ...options, id }), paid, input);
+  return startOnce(starter, workflowRunner<Outcome>(starter, paid, input, { ...options, id }), input);
 }
 
 /** Image calls, which an activity without a workflow runs if the server can (architecture: Images). */
@@ -136,7 +138,7 @@ export class ImageClient {
     const given = { ...others, id: paidId(paid.operation, input, options.id) };
     const runAs = await this.runnerOf(as, others);
     const runner = runAs === 'activity' ? activityRunner : workflowRunner<ImageOutcome>;
-    return startOnce(this.starter, runner(this.starter, paid, input, given), paid, input);
+    return startOnce(this.starter, runner(this.starter, paid, input, given), input);
   }
 
   /** Starts a call like {@link start} and waits for its outcome. */
@@ -162,8 +164,7 @@ export class ImageClient {
       begun + 1_000 > (workflow?.startTime.getTime() ?? 0)
     )
       return startedActivity(client, client.activity.getHandle(id, info.runId ?? ''), false);
-    const isImage = workflow?.type === WORKFLOW.generateImage || workflow?.type === WORKFLOW.editImage;
-    return workflow !== undefined && isImage ? attach(client, id, workflow.runId) : undefined;
+    return workflow !== undefined && isImageCall(workflow) ? attach(client, id, workflow.runId) : undefined;
   }
 
   private async runnerOf(as: RunAs | undefined, options: StartOptions): Promise<RunAs> {
@@ -196,10 +197,12 @@ function workflowRunner<Outcome>(
   const { client, taskQueue } = starter;
   const { id } = options;
   const type = PAID_WORKFLOWS[paid.operation];
-  const memo = { [FINGERPRINT_MEMO]: requestFingerprint(paid, input.account) };
+  const fingerprint = requestFingerprint(paid, input.account);
+  const memo = { [FINGERPRINT_MEMO]: fingerprint };
   const given = temporalOptions(starter, options, { facts: factsOf(paid, input), memo });
   return {
     id,
+    fingerprint,
     start: async (workflowIdReusePolicy, workflowIdConflictPolicy) => {
       const handle = await client.workflow.start(type, {
         staticSummary: callSummary(paid.request),
@@ -227,13 +230,14 @@ function activityRunner(
   const { id, staticSummary, priority, startDelay } = options;
   const { typedSearchAttributes } = temporalOptions(starter, options, { facts: factsOf(paid, input) });
   const { startLimit = DEFAULT_START_LIMIT_MS } = input;
-  // 0 would mean "no limit" to the server.
   const limitMs = milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS;
+  // 0 would mean "no limit" to the server.
   const limits = imageActivityOptions(Math.max(1_000, limitMs));
   const attach = (runId?: string) =>
     startedActivity<ImageOutcome>(client, client.activity.getHandle(id, runId), false);
   return {
     id,
+    fingerprint: requestFingerprint(paid, input.account),
     start: async (idReusePolicy, idConflictPolicy) => {
       const handle = await client.activity.start(
         paid.operation === 'edit_image' ? ACTIVITY.editImage : ACTIVITY.generateImage,
@@ -309,10 +313,8 @@ function factsOf(paid: PaidRequest, { account }: { readonly account?: string }):
 async function startOnce<Outcome extends VideoOutcome | ImageOutcome>(
   { client, taskQueue }: Starter,
   runner: Runner<Outcome>,
-  paid: PaidRequest,
   input: { readonly account?: string; readonly again?: boolean },
 ): Promise<Started<Outcome>> {
-  const fingerprint = requestFingerprint(paid, input.account);
   const start: Runner<Outcome>['start'] = (...policies) =>
     runner.start(...policies).catch(refuseUnregistered);
   // Try a plain start first, because nearly every ID is new.
@@ -322,7 +324,7 @@ async function startOnce<Outcome extends VideoOutcome | ImageOutcome>(
     if (!isAlreadyStarted(error)) throw error;
   }
   const before = await runner.find();
-  const known = before === undefined || before.fingerprint === fingerprint;
+  const known = before === undefined || before.fingerprint === runner.fingerprint;
   if (!known && !(await leftRefused(runner, before))) throw new CreationKeyConflictError(runner.id);
   try {
     const again =
@@ -331,7 +333,7 @@ async function startOnce<Outcome extends VideoOutcome | ImageOutcome>(
         (await mayStartAgain(client, taskQueue, { runner, before, again: input.again === true })));
     const begun = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE', 'USE_EXISTING');
     const after = await runner.find();
-    if (after?.fingerprint !== fingerprint) throw new CreationKeyConflictError(runner.id);
+    if (after?.fingerprint !== runner.fingerprint) throw new CreationKeyConflictError(runner.id);
     return { ...begun, runId: after.runId, isNew: after.runId !== before?.runId };
   } catch (error) {
     if (!isAlreadyStarted(error)) throw error;

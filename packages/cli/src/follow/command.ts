@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { type ImageOutcome, type VideoOutcome } from 'temporal-media';
 import { type Started } from 'temporal-media/client';
+import { startedActivity } from 'temporal-media/internal/client/workflow-handle';
 import { given } from 'temporal-media/internal/domain/json';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
@@ -87,11 +88,13 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
   const connected = await connect(config, effectiveEnvironment(context, options));
   const interruption = onInterruption();
   try {
+    const { client, media } = connected;
     const found = await videoStatus(connected, config, id);
-    const started: Started<VideoOutcome | ImageOutcome> | false | undefined =
-      found?.activity != null
-        ? await connected.media.images.getHandle(found.activity.activityId)
-        : found?.workflow != null && connected.media.getVideo(found.workflow.workflowId);
+    const activity = found?.activity;
+    const started: Started<VideoOutcome | ImageOutcome> | false =
+      activity != null
+        ? startedActivity(client, client.activity.getHandle(activity.activityId, activity.runId), false)
+        : found?.workflow != null && media.getVideo(found.workflow.workflowId);
     if (!started) {
       const hint = `To see what is known, run \`${commandFor('status', id)}\`. To wait for a task, run \`${commandFor('resume', id)}\`.`;
       throw new CliError('not_found', `Nothing that runs or ran was found for ${id}.`, { hint });

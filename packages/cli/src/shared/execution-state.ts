@@ -256,9 +256,7 @@ type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivitie
 type Time = Pending['scheduledTime'];
 
 function isoOf(time: Time): string | null {
-  return time == null
-    ? null
-    : new Date(Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6).toISOString();
+  return time == null ? null : new Date(millisecondsOf(time)).toISOString();
 }
 
 function pauseOf({

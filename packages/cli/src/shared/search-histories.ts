@@ -5,9 +5,9 @@ import { type VideoTask } from 'temporal-media';
 import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ExecutionView, type OwnCall } from 'temporal-media/internal/domain/case';
+import { type ExecutionView, isImageActivity, type OwnCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { ACTIVITY, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.generateVideo,
@@ -16,7 +16,6 @@ const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.editImage,
   WORKFLOW.runCampaign,
 ]);
-const PAID_ACTIVITIES: ReadonlySet<string> = new Set([ACTIVITY.generateImage, ACTIVITY.editImage]);
 
 type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
@@ -40,7 +39,7 @@ function callsIn(events: Events): OwnCall[] {
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
     const activity = event.activityTaskScheduledEventAttributes;
     const type = child?.workflowType?.name ?? activity?.activityType?.name ?? '';
-    if (PAID_WORKFLOWS.has(type) || PAID_ACTIVITIES.has(type))
+    if (PAID_WORKFLOWS.has(type) || isImageActivity(type))
       calls.set(String(event.eventId), {
         type,
         id: child?.workflowId ?? activity?.activityId ?? '',

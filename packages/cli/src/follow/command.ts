@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { type ImageOutcome, type VideoOutcome } from 'temporal-media';
 import { type Started } from 'temporal-media/client';
-import { startedActivity } from 'temporal-media/internal/client/workflow-handle';
 import { given } from 'temporal-media/internal/domain/json';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
@@ -82,6 +81,7 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
   const waitMs = waitMsOf(waitForOf(options.waitFor));
   const config = effectiveConfig(context, options);
   const { connect } = await import('../shared/connect.js');
+  const { startedActivity } = await import('temporal-media/internal/client/workflow-handle');
   const { videoStatus } = await import('../status/run.js');
   const { waitForOutcome } = await import('../shared/run-paid.js');
   const { answerLeft, answerOutcome } = await import('../shared/outcome-report.js');

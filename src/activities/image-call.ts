@@ -290,7 +290,7 @@ function specOf(
  */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
   const now = who.serverTime();
-  const left = send === null ? 1000 : timeLeft(send, now);
+  const left = send === null ? 1000 : timeLeft({ sent: send }, now);
   if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
   const until =
     send === null ? '' : `, until ${new Date(now + Math.max(left, 0)).toISOString()} at the latest`;

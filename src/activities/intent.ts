@@ -125,10 +125,11 @@ export function fenceOf(who: Caller): FenceEntry {
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
 }
 
-/** Returns the intent that is written before a send, at the beginning of its window. */
+/** Returns the intent that is written before a send, at the beginning of its window. `process` is the sending process. */
 export function intentOf(
   { spec, account, ready, policy, who, fingerprint, binding, base }: AdmittedCall,
   window: SendWindow,
+  process: IntentEntry['process'],
 ): IntentEntry {
   const { paid, creationKey, facts, payer } = spec;
   const at = window.began.wall;
@@ -151,6 +152,7 @@ export function intentOf(
     ...given({ idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),
+    ...given({ process }),
   };
 }
 

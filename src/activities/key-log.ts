@@ -14,6 +14,7 @@ import {
 } from '../domain/log-entries';
 import { type CreatedVideo, type CreateVideoAnswer, type NotSent } from '../domain/paid-call';
 import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
+import { hasEnded } from '../stores/files/this-machine';
 import { journalFault, JournalRecordError } from '../stores/journal/records';
 import { clearOf, FAILURE, reported, reportIfMistake, retryLater } from './failures';
 import { type AnswerBase, factsIn, unconfirmedBySend, unsentAnswer } from './paid-answers';
@@ -87,7 +88,17 @@ export interface KeyLog {
 /** Reads the log of a key. @throws when the journal fails */
 export async function openLog(journal: CreateJournal, key: JournalKey): Promise<KeyLog> {
   const entries = await journal.read(key);
-  return { key, entries, state: stateOf(entries) };
+  return { key, entries, state: await withProvenEnd(stateOf(entries)) };
+}
+
+/** Marks the open send if its process has certainly ended, so that nobody waits for its answer. */
+async function withProvenEnd(state: KeyState): Promise<KeyState> {
+  const sent = state.open === null ? undefined : state.sends[state.open]?.sent;
+  if (sent?.kind !== 'intent' || sent.process === undefined || !(await hasEnded(sent.process))) return state;
+  const sends = state.sends.map((send) =>
+    send.sent === sent ? { ...send, senderEnded: true as const } : send,
+  );
+  return { ...state, sends };
 }
 
 /**

@@ -13,6 +13,7 @@ import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
 import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { type Account } from '../settings/accounts';
+import { ownProcess } from '../stores/files/this-machine';
 import {
   type Admission,
   admitCall,
@@ -300,7 +301,7 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, ready } = call;
   // Opened only now, because admission may have waited for a slow store.
   const window = windowFor(who, spec, ready.budgetMs);
-  const intent = intentOf(call, window);
+  const intent = intentOf(call, window, await ownProcess());
   const appended = await append(deps.journal, log, intent).catch(journalDown(base));
   if ('outcome' in appended || appended.is === 'lost') await admission.unused();
   if ('outcome' in appended) return unlessLater(opened, appended);

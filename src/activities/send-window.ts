@@ -52,28 +52,32 @@ function inWallTime(time: number, { at, wall }: SendWindow['began']): number {
   return wall + time - at;
 }
 
-type Window = Pick<IntentEntry, 'at' | 'sendWindowEnd'>;
-
 /**
- * Returns the milliseconds left for an open intent's sender to record its answer; 0 or less if its time has expired.
- * Never more than the entire window, because two workers' clocks differ.
+ * Returns the milliseconds left for an open send's sender to record its answer; 0 or less if its time has expired or
+ * its process has ended. Only an intent can be open.
  */
-export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
-  const end = Date.parse(sendWindowEnd);
+export function timeLeft({ sent, senderEnded }: Pick<Send, 'sent' | 'senderEnded'>, now: number): number {
+  return senderEnded === true ? -Infinity : within(sent.at, (sent as IntentEntry).sendWindowEnd, now);
+}
+
+/** Never more than the entire window, because two workers' clocks differ. */
+function within(at: string, windowEnd: string, now: number): number {
+  const end = Date.parse(windowEnd);
   return Math.min(end - now, end - Date.parse(at));
 }
 
-/** Returns {@link timeLeft} for a key's open send; 0 if there is none. Only an intent can be open. */
+/** Returns {@link timeLeft} for a key's open send; 0 if there is none. */
 export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
-  return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
+  const send = open === null ? undefined : sends[open];
+  return send === undefined ? 0 : timeLeft(send, now);
 }
 
 /**
- * Returns {@link timeLeft} for an unconfirmed send that is being repeated under its key; 0 if it is not being repeated.
+ * Returns the milliseconds left for an unconfirmed send that is being repeated under its key; 0 if it is not being repeated.
  */
 export function timeLeftRepeated({ answer }: Send, now: number): number {
   if (answer?.repeatedUntil === undefined) return 0;
-  return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);
+  return within(answer.at, answer.repeatedUntil, now);
 }
 
 /** Whether the open intent's sender still has time left. */

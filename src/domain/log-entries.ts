@@ -76,6 +76,17 @@ export interface IntentEntry extends SentRequest {
   readonly idempotency?: HonouredKey;
   /** The request's time limit plus a margin, ISO 8601. By this time, the sender has certainly finished. */
   readonly sendWindowEnd: string;
+  /** Absent if the operating system does not reveal enough. */
+  readonly process?: SendingProcess;
+}
+
+/** A process, named so that another process on its host can prove that it has ended. */
+export interface SendingProcess {
+  /** Where process IDs mean the same: on Linux a boot and a PID namespace, elsewhere a machine. */
+  readonly space: string;
+  readonly pid: number;
+  /** Differs for a later process with the same ID. */
+  readonly identity: string;
 }
 
 /**
@@ -181,6 +192,8 @@ export interface Send {
   readonly decision: DecisionEntry | null;
   /** The newest bill in the log; null until there is one. */
   readonly bill: BillEntry | null;
+  /** Set by a reader that has proof that the sending process has ended. Its request may still be accepted. */
+  readonly senderEnded?: true;
 }
 
 /** Returns the price that was expected for a send; null means unknown, never free. */

@@ -33,33 +33,49 @@ describe('an image call whose worker is killed', () => {
     expect(await received(await stack(), prompt)).toBe(1);
   });
 
-  it.concurrent.each(['workflow', 'activity'] as const)(
-    '[C4.4c] a worker killed in the call of a %s: its successor waits for the sender and sends nothing',
-    async (as) => {
-      const prompt = `[lost-reply:stall] a lighthouse cut off in a ${as}`;
+  const places = [
+    ['workflow', 'elsewhere'],
+    ['activity', 'elsewhere'],
+    ['workflow', 'here'],
+    ['activity', 'here'],
+  ] as const;
+  it.concurrent.each(places)(
+    '[C4.4a] [C4.4c] a worker killed in the call of a %s, %s: its successor sends nothing, and waits only for a sender that it cannot see',
+    async (as, place) => {
+      const prompt = `[lost-reply:stall] a lighthouse cut off in a ${as} ${place}`;
       const { server } = await stack();
       const { client, namespace } = server;
       if (as === 'activity' && !(await runsStandalone(client, namespace)))
         return void process.stdout.write('SKIPPED: this server runs no activity without a workflow\n');
-      const worker = await startCrashingWorker(await stack());
-      const { workflowId } = await worker.media.images.start(
+      const own = { ELSEWHERE: place === 'elsewhere' ? '1' : '' };
+      const worker = await startCrashingWorker(await stack(), undefined, own);
+      const started = await worker.media.images.start(
         { request: { model: 'image-2', prompt, size: '512x512' } },
         { as },
       );
       await eventually('the call', async () => (await accepted(await stack(), prompt)) === 1);
       await worker.kill();
       await worker.startSuccessor();
-      const call = async () =>
-        as === 'activity'
-          ? viewStandalone(client, workflowId)
-          : (await viewExecution(client, workflowId, () => undefined))?.pendingActivities[0];
-      await eventually('the successor at work', async () => {
-        const { attempt = 0, lastFailure = null } = (await call()) ?? {};
-        return attempt > 2 && lastFailure?.includes('may still be running');
-      });
-      const handle =
-        as === 'activity' ? client.activity.getHandle(workflowId) : client.workflow.getHandle(workflowId);
-      await handle.terminate('the rest is minutes of waiting');
+      if (place === 'here') {
+        // Minutes before the time of its sender ends.
+        expect(await started.result()).toMatchObject({
+          outcome: 'unconfirmed',
+          billing: { state: 'needs_review' },
+        });
+      } else {
+        const { workflowId } = started;
+        const call = async () =>
+          as === 'activity'
+            ? viewStandalone(client, workflowId)
+            : (await viewExecution(client, workflowId, () => undefined))?.pendingActivities[0];
+        await eventually('the successor at work', async () => {
+          const { attempt = 0, lastFailure = null } = (await call()) ?? {};
+          return attempt > 2 && lastFailure?.includes('may still be running');
+        });
+        const handle =
+          as === 'activity' ? client.activity.getHandle(workflowId) : client.workflow.getHandle(workflowId);
+        await handle.terminate('the rest is minutes of waiting');
+      }
       expect(await received(await stack(), prompt)).toBe(1);
     },
   );

@@ -1,7 +1,7 @@
 'use strict';
 /**
  * A media worker that a test kills, or that kills itself with SIGKILL once an outcome is recorded
- * (CRASH_AT=after_outcome).
+ * (CRASH_AT=after_outcome). With ELSEWHERE=1 its sends name a process of another machine.
  */
 const { runWorkerProcess } = require('./worker-main.js');
 
@@ -14,9 +14,11 @@ async function die() {
 function crashing(journal, at) {
   return {
     ...journal,
-    async append(...args) {
-      const end = await journal.append(...args);
-      if (at === 'after_outcome' && args[2].kind === 'answer') await die();
+    async append(key, n, entry) {
+      const isElsewhere = process.env['ELSEWHERE'] === '1' && entry.process !== undefined;
+      const sent = isElsewhere ? { ...entry, process: { ...entry.process, space: 'elsewhere' } } : entry;
+      const end = await journal.append(key, n, sent);
+      if (at === 'after_outcome' && entry.kind === 'answer') await die();
       return end;
     },
   };

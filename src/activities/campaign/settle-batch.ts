@@ -134,7 +134,7 @@ async function outcomesOf(
   let waiting = own;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const isOver = (one: OwnSend): boolean =>
-      one.send.answer !== null || timeLeft(intentOf(one), now()) < -MARGIN_MS;
+      one.send.answer !== null || timeLeft(one.send, now()) < -MARGIN_MS;
     const [over, open] = [waiting.filter(isOver), waiting.filter((one) => !isOver(one))];
     ended.push(...over);
     progress.waiting = open.length;

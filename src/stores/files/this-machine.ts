@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { otherwise, throwBug } from '../../domain/bug';
+import { type SendingProcess } from '../../domain/log-entries';
 import { systemCode } from './system-errors';
 
 export interface OperatingSystem {
@@ -85,6 +86,34 @@ export async function runs(process: {
   const now = await processIdentity(process.pid);
   if (now === null) return false;
   return now === process.identity || now === UNKNOWN || process.identity === UNKNOWN;
+}
+
+let own: Promise<SendingProcess | undefined> | undefined;
+
+/** Returns the name of this process; undefined if the operating system does not reveal enough. */
+export function ownProcess(): Promise<SendingProcess | undefined> {
+  return (own ??= nameOf(process.pid));
+}
+
+async function nameOf(pid: number): Promise<SendingProcess | undefined> {
+  const [space, identity] = await Promise.all([processSpace(), processIdentity(pid)]);
+  if (space === undefined || identity === null || identity === UNKNOWN) return undefined;
+  return { space, pid, identity };
+}
+
+/** A host name is not enough here: containers in the host's network share it, and see other processes. */
+async function processSpace(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return machineId();
+  const [boot, namespace] = await Promise.all([
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(otherwise('')),
+    readlink('/proc/self/ns/pid').catch(otherwise('')),
+  ]);
+  return boot === '' || namespace === '' ? undefined : `${boot.trim()}/${namespace}`;
+}
+
+/** Whether a process has certainly ended. False if this process could not see it. */
+export async function hasEnded({ space, ...named }: SendingProcess): Promise<boolean> {
+  return space === (await ownProcess())?.space && !(await runs(named));
 }
 
 async function startTime(pid: number, { platform, run }: OperatingSystem): Promise<string | null> {

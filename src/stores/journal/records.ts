@@ -120,6 +120,7 @@ const intent = z.looseObject({
   idempotencyKey: z.string(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
+  process: z.object({ space: z.string(), pid: z.int(), identity: z.string() }).optional(),
 });
 const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
 const fence = z.looseObject({ ...ofSender, kind: z.literal('fence') });

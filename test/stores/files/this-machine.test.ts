@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  hasEnded,
   machineId,
   OPERATING_SYSTEM,
   type OperatingSystem,
+  ownProcess,
   processIdentity,
   runs,
 } from '../../../src/stores/files/this-machine';
@@ -88,5 +90,27 @@ describe('the identity of a process', () => {
     await once(child, 'exit');
     expect(await runs({ pid, identity: hidden })).toBe(false);
     expect(await processIdentity(pid, simulated('win32', fails))).toBeNull();
+  });
+});
+
+describe('the end of a process', () => {
+  it('is certain once a process of this host is gone, and of no other', async () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
+    await once(child, 'spawn');
+    const named = await ownProcess();
+    const identity = await processIdentity(child.pid!);
+    if (named === undefined || identity === null)
+      throw new Error('this host reveals nothing of its processes');
+    const other = { ...named, pid: child.pid!, identity };
+    expect(await hasEnded(named)).toBe(false);
+    expect(await hasEnded(other)).toBe(false);
+    // A later process with its ID is another one.
+    expect(await hasEnded({ ...other, identity: 'earlier' })).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await hasEnded(other)).toBe(true);
+    // Containers in the network of one host share its name, and another boot has the same numbers.
+    expect(await hasEnded({ ...other, space: 'another' })).toBe(false);
+    expect(await hasEnded({ ...other, identity: 'unknown' })).toBe(true);
   });
 });

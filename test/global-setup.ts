@@ -48,6 +48,7 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   (globalThis as unknown as ServerSlot)[SERVER_SLOT] = server;
   process.env['TEST_TEMPORAL_ADDRESS'] = server.address;
   process.env['TEST_TEMPORAL_NAMESPACE'] = server.namespace;
+  if (source.kind === 'executable') process.env['TEST_TEMPORAL_CLI'] = source.path;
   say(readyLine(source, server.address, performance.now() - started));
 }
 

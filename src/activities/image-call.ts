@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { givenAt } from '../domain/clocks';
 import { afterImage, beginCreate } from '../domain/create-once';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
-import { type IntentEntry } from '../domain/log-entries';
+import { type IntentEntry, type Send } from '../domain/log-entries';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
 import { billing, estimateFor } from '../domain/money';
 import { BATCH_CLOSED, NOT_RECORDED, RETRY_LATER, UNSAFE_RETRIES } from '../domain/names';
@@ -142,10 +142,13 @@ export async function callForImages(
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const startLimitMs = workflowId === null ? milliseconds(input.startLimit) : undefined;
   if (startLimitMs !== undefined) return outcomeInTime(result, { deps, who, creationKey, startLimitMs });
+  const { answer: found, send } = result;
+  const isKnown = found.outcome !== 'pending' || (send !== null && who.isLastAttempt);
+  if (!isKnown) waitForSender(send, who, IMAGE_TIMEOUTS.maximumAttempts);
   const answer =
-    result.answer.outcome === 'pending'
-      ? afterOtherSender(result.send as IntentEntry | null, result.answer.sendAttempt, who)
-      : (result.answer as Answer);
+    found.outcome === 'pending'
+      ? unconfirmedBySend({ sent: send as IntentEntry }, found.sendAttempt)
+      : (found as Answer);
   if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
@@ -180,8 +183,7 @@ async function outcomeInTime(
   const { deps, who, creationKey } = call;
   if (answer.outcome === 'pending') {
     // Another sender's time ends, so this wait does too.
-    if (send !== null)
-      afterOtherSender(send as IntentEntry, answer.sendAttempt, { ...who, isLastAttempt: false });
+    if (send !== null) waitForSender(send, who, Infinity);
     const unread = unsentAnswer(answer, 'journal_unavailable', UNREAD);
     const { sendAttempt, account, estimate } = answer;
     const unknown = { sendAttempt, account, estimate, outcome: 'unconfirmed', sent: true } as const;
@@ -285,21 +287,18 @@ function specOf(
 }
 
 /**
- * Handles a call whose other sender may still be running: retries wait for that sender's outcome, and the last retry
- * returns what is known.
+ * Makes another attempt wait for a sender that may still be running. Attempts with one to spare are soon, in case that
+ * sender records its outcome. The others wait until its time has expired, in case its process has died.
  */
-function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
+function waitForSender(send: Send['sent'] | null, who: Caller, attempts: number): never {
   const now = who.serverTime();
-  const left = send === null ? 1000 : timeLeft({ sent: send }, now);
-  if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
-  const until =
-    send === null ? '' : `, until ${new Date(now + Math.max(left, 0)).toISOString()} at the latest`;
+  const left = send === null ? 1000 : Math.max(0, timeLeft({ sent: send }, now));
+  const until = send === null ? '' : `, until ${new Date(now + left).toISOString()} at the latest`;
+  const soonMs = Math.min(60_000, 5_000 * 2 ** Math.max(0, who.attempt - 2));
   throw retryLater({
     class: 'waiting_for_sender',
     message: `A sender for this call may still be running. Waiting for its outcome${until}.`,
-    // The first retries are quick, in case the sender is still running. Later retries wait until the sender's time has
-    // expired, in case it has died.
-    delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
+    delayMs: who.attempt < attempts - 1 ? Math.min(left + 100, soonMs) : left + 100,
   });
 }
 

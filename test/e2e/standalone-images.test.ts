@@ -173,8 +173,8 @@ describe('an image call without a workflow', () => {
   test('[C4.4a] of the shell buys once, and waits as long as its start limit says', async (media) => {
     const [id, prompt] = [media.server.uniqueId('shell'), 'a heron of the shell'];
     const { address, namespace } = media.server;
-    const temporal = process.env['TEMPORAL_CLI_PATH'];
-    if (temporal === undefined) return void process.stdout.write('SKIPPED: no TEMPORAL_CLI_PATH\n');
+    const temporal = process.env['TEST_TEMPORAL_CLI'];
+    if (temporal === undefined) return void process.stdout.write('SKIPPED: the server came without a CLI\n');
     const execute = async () => {
       const { stdout } = await promisify(execFile)(temporal, [
         ...['activity', 'execute', '--type', ACTIVITY.generateImage, '--activity-id', id],

@@ -25,6 +25,7 @@ const LONG = [
   'test/e2e/review-',
   'test/e2e/slow-binding',
   'test/e2e/standalone-activities',
+  'test/e2e/standalone-batches',
   'test/e2e/ui-actions',
   'test/e2e/unknown-keys',
   'test/e2e/worker-queues',

@@ -4,7 +4,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import { otherwise, throwBug } from '../domain/bug';
 import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
 import { resolveCreatePolicy } from '../domain/create-policy';
-import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
 import {
   type IntentEntry,
   isCharged,
@@ -12,13 +12,12 @@ import {
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
-import { formatMoney, type Money } from '../domain/money';
+import { type Money } from '../domain/money';
 import { BATCH_CLOSED } from '../domain/names';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { isUnknown } from '../domain/paid-log';
-import { type PaidRequest } from '../domain/request';
-import { msUntil, timeAfter } from '../service/time-left';
-import { type Account, credentialOf } from '../settings/accounts';
+import { timeAfter } from '../service/time-left';
+import { type Account } from '../settings/accounts';
 import { clearOf } from './failures';
 import { type Acknowledgement } from './heartbeat';
 import { type AdmittedCall, fingerprintOf, NO_ACCOUNT, type OpenedCall, type PaidSpec } from './intent';
@@ -34,7 +33,7 @@ import {
 import { type Caller, type MissingHere, type PaidDeps, preferred, type Prepared } from './paid-context';
 import { type GatedCall, type StandingRefusal } from './refusal-gate';
 import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
-import { type Reserved, spendBooksOf } from './spend-book';
+import { reserveUnderLimits } from './spend-book';
 
 /**
  * Returns "not sent" if the worker is shutting down, the call was canceled, or it is too late to start the send. Once
@@ -195,7 +194,7 @@ export async function admitCall(
     (await acquirePermit(account, base)) ??
     (await openElsewhere(call));
   if (refused !== undefined) return refused;
-  const admission = await admit(deps, account, spec.paid, spec.creationKey, base);
+  const admission = await admit(deps, account, spec, base);
   return 'outcome' in admission ? admission : { admission, call };
 }
 
@@ -255,8 +254,11 @@ async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSe
 async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
-  { operation, request }: PaidRequest,
-  call: string,
+  {
+    paid: { operation, request },
+    creationKey: call,
+    labels,
+  }: Pick<PaidSpec, 'paid' | 'creationKey' | 'labels'>,
   base: AnswerBase,
 ): Promise<Admission | NotSent | RejectedCall> {
   // A client returns the same redactor until a key changes. A key change in another account only costs an extra probe.
@@ -264,60 +266,24 @@ async function admit(
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeInMs' in pass) return heldAnswer(base, pass, request.model);
-  const reserved = await reserve({ journal, events }, account, base).catch(journalDown(base));
-  if (reserved !== undefined && 'outcome' in reserved) {
+  const giveBack = await reserveUnderLimits({ journal, events }, account, labels, base).catch(
+    journalDown(base),
+  );
+  if (typeof giveBack !== 'function') {
     pass.unused();
-    return reserved;
+    return giveBack;
   }
   return {
     answered: (answer) => pass.answered(answer),
     unused: async () => {
       pass.unused();
-      await reserved?.giveBack();
+      await giveBack();
     },
     settle: async (...answers) => {
-      if (!answers.some(isCharged)) await reserved?.giveBack();
+      if (!answers.some(isCharged)) await giveBack();
     },
   };
 }
-
-/** Reserves a call's estimate. A call without a known price is not sent. @throws when the journal fails */
-async function reserve(
-  { journal, events }: Pick<PaidDeps, 'journal' | 'events'>,
-  { name, spendLimit }: Account,
-  base: AnswerBase,
-): Promise<Reserved | NotSent | RejectedCall | undefined> {
-  if (spendLimit === undefined) return undefined;
-  const { estimate } = base;
-  const limit = `${formatMoney(spendLimit)} per ${spendLimit.per}`;
-  const mend = "Nothing was sent. Fix the account's spendLimit or the prices in the model configuration.";
-  if (keepsNothing(journal))
-    return rejectedAnswer(base, 'spend_limit', `A spend limit cannot be enforced without a journal. ${mend}`);
-  if (estimate === null || estimate.currency !== spendLimit.currency) {
-    const unknown = `Account ${name} may spend ${limit}, but the price of this call in ${spendLimit.currency} is not known.`;
-    return rejectedAnswer(base, 'spend_limit', `${unknown} ${mend}`);
-  }
-  if (estimate.microUnits > spendLimit.microUnits) {
-    const above = `This call is estimated at ${formatMoney(estimate)}, but account ${name} may spend only ${limit}.`;
-    return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
-  }
-  // Only the credential is used, so correcting the base URL does not reset the limit.
-  const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
-  const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
-  events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
-  events?.metrics.record('spendLimit', spendLimit.microUnits, window);
-  if ('giveBack' in asked) return asked;
-  const { spent, endsAt } = asked;
-  const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });
-  const ends = new Date(endsAt).toISOString();
-  // The call may fit before the window ends: a person can raise the limit, and refused calls return their estimates.
-  const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
-  const message = `Account ${name} may spend ${limit}, of which ${spentText} is already spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}. The call will be retried at ${heldUntil}.`;
-  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
-}
-
-/** Maximum time between two attempts of a call that the spend limit holds back, in milliseconds. */
-const LONGEST_HOLD_MS = 60 * 60_000;
 
 /**
  * Returns the answer for a call that a standing refusal holds back: nothing was recorded, and the call is retried at

@@ -10,6 +10,7 @@ import {
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
+import { type Labels } from '../domain/money';
 import { type PendingCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
@@ -28,6 +29,7 @@ export interface PaidSpec {
   readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
+  readonly labels?: Labels | undefined;
   /** The campaign batch that pays. Nothing is sent once the batch is closed. */
   readonly payer?: string | undefined;
   /** Milliseconds needed between receiving the reply and writing its outcome. */
@@ -131,7 +133,7 @@ export function intentOf(
   window: SendWindow,
   process: IntentEntry['process'],
 ): IntentEntry {
-  const { paid, creationKey, facts, payer } = spec;
+  const { paid, creationKey, facts, payer, labels } = spec;
   const at = window.began.wall;
   const honoured = ready.isSigned === true ? undefined : honouredKey(policy.idempotency, at, window.budgetMs);
   return {
@@ -147,7 +149,7 @@ export function intentOf(
     model: paid.request.model,
     ...facts,
     estimate: ready.estimate,
-    ...given({ payer }),
+    ...given({ payer, labels }),
     idempotencyKey: idempotencyKey(binding.journalId, who.namespace, creationKey, base.sendAttempt),
     ...given({ idempotency: honoured }),
     at: new Date(at).toISOString(),

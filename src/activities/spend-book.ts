@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign/budget-book';
-import { type CreateJournal } from '../domain/journal';
-import { type SpendLimit, spendWindow } from '../domain/money';
+import {
+  allowanceLog,
+  type AllowanceRecord,
+  type CampaignLog,
+  spendLog,
+  type SpendRecord,
+} from '../domain/campaign/budget-book';
+import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { type CallLimit, formatMoney, type Labels, limitsOf, spendWindow } from '../domain/money';
+import { type NotSent, type RejectedCall } from '../domain/paid-call';
+import { msUntil, timeAfter } from '../service/time-left';
+import { type Account, credentialOf } from '../settings/accounts';
 import { reported } from './failures';
+import { type AnswerBase, rejectedAnswer, unsentAnswer } from './paid-answers';
+import { type PaidDeps } from './paid-context';
 
 /** An estimate that counts against the limit until it is returned. */
 export interface Reserved {
@@ -43,19 +54,68 @@ export class SpendBooks {
   ) {}
 
   /**
-   * Reserves a credential's estimate in the current window. @throws when the journal fails, in which case nothing may
-   * be sent
+   * Reserves an estimate in the limit's current window. @throws when the journal fails, in which case nothing may be
+   * sent
    */
-  async reserve(credential: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
-    const { id, endsAt } = spendWindow(limit.per, this.now());
-    const book = this.bookOf(spendLog(credential, limit.currency, id), endsAt);
-    if (!(await book.add(microUnits, limit.microUnits))) return { spent: book.spent, endsAt };
+  async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | LimitReached> {
+    const { book, endsAt } = this.windowOf(limit, this.now());
+    if (!(await book.add(microUnits, limit.microUnits))) {
+      const allowed = await this.allowed(limit);
+      if (allowed === 0 || !(await book.add(microUnits, limit.microUnits + allowed)))
+        return { spent: book.spent, endsAt };
+    }
     return {
       sum: book.spent,
       giveBack: async () => {
         if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(reported(false));
       },
     };
+  }
+
+  /** Returns how much of the limit's current window is used, and what persons have allowed in addition. */
+  async used(
+    limit: CallLimit,
+  ): Promise<{ readonly spent: number; readonly allowed: number; readonly endsAt: number }> {
+    const { book, endsAt } = this.windowOf(limit, this.now());
+    return { spent: await book.read(), allowed: await this.allowed(limit), endsAt };
+  }
+
+  /**
+   * Counts a bill in place of what a send was counted with, in the windows of its time that have not ended.
+   * @param sentAt ISO 8601
+   * @param difference micro-units
+   */
+  async billed(limits: readonly CallLimit[], sentAt: string, difference: number): Promise<void> {
+    for (const limit of limits) {
+      const { book, endsAt } = this.windowOf(limit, Date.parse(sentAt));
+      if (this.now() < endsAt) await book.add(difference, Infinity);
+    }
+  }
+
+  /** Allows a limit's payer more money. @throws when the journal fails */
+  async allow(
+    limit: CallLimit,
+    given: Pick<AllowanceRecord, 'microUnits' | 'until' | 'by' | 'reason'>,
+  ): Promise<void> {
+    const log = allowanceLog(limit.payer, limit.currency);
+    const at = new Date(this.now()).toISOString();
+    const record: AllowanceRecord = { v: 1, kind: 'allowance', nonce: randomUUID(), at, ...given };
+    for (let n = (await allowancesIn(this.journal, log)).length; ; n += 1) {
+      if ((await this.journal.putRecord(log, n, record)) === 'won') return;
+    }
+  }
+
+  private async allowed({ payer, currency }: CallLimit): Promise<number> {
+    const allowances = await allowancesIn(this.journal, allowanceLog(payer, currency));
+    return allowances.reduce(
+      (sum, { microUnits, until }) => sum + (Date.parse(until) > this.now() ? microUnits : 0),
+      0,
+    );
+  }
+
+  private windowOf({ payer, currency, per }: CallLimit, at: number) {
+    const { id, endsAt } = spendWindow(per, at);
+    return { book: this.bookOf(spendLog(payer, currency, id), endsAt), endsAt };
   }
 
   private bookOf(log: CampaignLog, endsAt: number): SpendBook {
@@ -68,6 +128,83 @@ export class SpendBooks {
     return book;
   }
 }
+
+/**
+ * Reserves a call's estimate under each of its limits, or under none. A call without a known price is not sent.
+ * @throws when the journal fails
+ */
+export async function reserveUnderLimits(
+  { journal, events }: Pick<PaidDeps, 'journal' | 'events'>,
+  account: Account,
+  labels: Labels | undefined,
+  base: AnswerBase,
+): Promise<(() => Promise<void>) | NotSent | RejectedCall> {
+  const { name } = account;
+  const reserved: Reserved[] = [];
+  const giveBack = async (): Promise<void> => {
+    await Promise.all(reserved.map((one) => one.giveBack()));
+  };
+  // Only the credential is used, so correcting the base URL does not reset the limit.
+  for (const limit of limitsOf(credentialOf(name), account, labels)) {
+    const microUnits = priceUnder(limit, journal, base);
+    if (typeof microUnits !== 'number') {
+      await giveBack();
+      return microUnits;
+    }
+    const asked = await spendBooksOf(journal)
+      .reserve(limit, microUnits)
+      .catch(async (error: unknown) => {
+        await giveBack();
+        throw error;
+      });
+    if (limit.payer === credentialOf(name)) {
+      const window = { account: name, currency: limit.currency, per: limit.per };
+      events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
+      events?.metrics.record('spendLimit', limit.microUnits, window);
+    }
+    if (!('giveBack' in asked)) {
+      await giveBack();
+      return limitReached(limit, asked, base);
+    }
+    reserved.push(asked);
+  }
+  return giveBack;
+}
+
+const MEND = "Nothing was sent. Fix the account's limits or the prices in the model configuration.";
+
+const limitText = (limit: CallLimit): string =>
+  `${limit.payer.includes('/') ? 'Label' : 'Account'} ${limit.payer} may spend ${formatMoney(limit)} per ${limit.per}`;
+
+/** Returns what a call counts with under a limit, or why it can never be sent under it. */
+function priceUnder(limit: CallLimit, journal: CreateJournal, base: AnswerBase): number | RejectedCall {
+  const { estimate } = base;
+  const refused = (problem: string) => rejectedAnswer(base, 'spend_limit', `${problem} ${MEND}`);
+  if (keepsNothing(journal)) return refused('A spend limit cannot be enforced without a journal.');
+  if (estimate === null || estimate.currency !== limit.currency)
+    return refused(`${limitText(limit)}, but the price of this call in ${limit.currency} is not known.`);
+  if (estimate.microUnits > limit.microUnits)
+    return refused(`${limitText(limit)}, but this call alone is estimated at ${formatMoney(estimate)}.`);
+  return estimate.microUnits;
+}
+
+function limitReached(
+  limit: CallLimit,
+  { spent, endsAt }: { readonly spent: number; readonly endsAt: number },
+  base: AnswerBase,
+): NotSent | RejectedCall {
+  const spentText = formatMoney({ microUnits: spent, currency: limit.currency });
+  const ends = new Date(endsAt).toISOString();
+  const problem = `${limitText(limit)}, of which ${spentText} is already spent or reserved. Nothing was sent. The next ${limit.per} begins at ${ends}.`;
+  if (limit.whenReached === 'refuse') return rejectedAnswer(base, 'spend_limit', problem);
+  // The call may fit before the window ends: a person can allow more, and refused calls return their estimates.
+  const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
+  const message = `${problem} The call will be retried at ${heldUntil}.`;
+  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
+}
+
+/** Maximum time between two attempts of a call that the spend limit holds back, in milliseconds. */
+const LONGEST_HOLD_MS = 15 * 60_000;
 
 interface PendingSum {
   readonly microUnits: number;
@@ -95,6 +232,12 @@ class SpendBook {
 
   get spent(): number {
     return this.newest?.spent ?? 0;
+  }
+
+  /** Returns the current sum. */
+  async read(): Promise<number> {
+    await this.readNewest();
+    return this.spent;
   }
 
   /** Returns false, and adds nothing, if the sum would exceed the limit. */
@@ -129,7 +272,7 @@ class SpendBook {
       let spent = this.spent;
       for (const one of group) {
         if (spent + one.microUnits > one.limit) continue;
-        spent += one.microUnits;
+        spent = Math.max(0, spent + one.microUnits);
         added.add(one);
       }
       if (added.size === 0 || (await this.put(spent))) return added;
@@ -166,6 +309,15 @@ class SpendBook {
     const record = await this.journal.readRecord(this.log, n);
     if (record !== null && record.kind !== 'spend') throw new Error(GONE);
     return record;
+  }
+}
+
+async function allowancesIn(journal: CreateJournal, log: CampaignLog): Promise<readonly AllowanceRecord[]> {
+  const found: AllowanceRecord[] = [];
+  for (;;) {
+    const record = await journal.readRecord(log, found.length);
+    if (record?.kind !== 'allowance') return found;
+    found.push(record);
   }
 }
 

@@ -298,12 +298,13 @@ export class CampaignClient {
   ): Promise<Started<CampaignResult>> {
     refuseUnusable(id, input);
     const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
+    const { account = DEFAULT_CREDENTIAL, labels } = input;
     const memo = campaignMemo({ ...lasting, ...given({ limit, sample }) });
-    const facts = { campaign: id, account: input.account ?? DEFAULT_CREDENTIAL };
+    const facts = { campaign: id, account };
     try {
       const handle = await this.client.workflow
         .start(WORKFLOW.runCampaign, {
-          ...temporalOptions(this.starter, options, { facts, memo }),
+          ...temporalOptions(this.starter, options, { facts, labels, memo }),
           taskQueue: this.starter.taskQueue,
           workflowId: id,
           workflowIdConflictPolicy: 'FAIL',

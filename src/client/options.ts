@@ -9,7 +9,21 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { given } from '../domain/json';
-import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs, STARTED_BY } from '../domain/names';
+import {
+  type Fairness,
+  fairnessCheck,
+  fairnessValue,
+  type Labels,
+  labelsMemo,
+  labelTexts,
+} from '../domain/money';
+import {
+  SEARCH_ATTRIBUTES,
+  searchAttributeType,
+  type SearchFacts,
+  searchPairs,
+  STARTED_BY,
+} from '../domain/names';
 import { duration, type DurationInput, milliseconds, oneOf, optional, type ShapeOf } from '../domain/shape';
 import { InvalidInputError } from './errors';
 
@@ -24,13 +38,21 @@ export interface Starter {
 /** Returns the Temporal options for one start: the user's options plus this package's memo and search attributes. */
 export function temporalOptions(
   { searchable }: Starter,
-  { id: _id, memo, typedSearchAttributes = [], startDelay, ...options }: StartOptions,
+  { id: _id, memo, typedSearchAttributes = [], startDelay, fairness, priority, ...options }: StartOptions,
   {
     facts,
+    labels,
     memo: own = {},
-  }: { readonly facts: SearchFacts; readonly memo?: Readonly<Record<string, unknown>> },
+  }: {
+    readonly facts: Omit<SearchFacts, 'labels'>;
+    readonly labels?: Labels | undefined;
+    readonly memo?: Readonly<Record<string, unknown>>;
+  },
 ): Partial<WorkflowStartOptions> {
-  const ours = searchable ? searchPairs(facts).map(pairOf) : [];
+  const fairnessKey = fairnessValue(fairness, labels);
+  if (fairness !== undefined && fairnessKey === undefined)
+    throw new InvalidInputError('fairness', `The call has no label for ${JSON.stringify(fairness)}.`);
+  const ours = searchable ? searchPairs({ ...facts, labels: labelTexts(labels) }).map(pairOf) : [];
   const users =
     typedSearchAttributes instanceof TypedSearchAttributes
       ? typedSearchAttributes.toJSON()
@@ -39,13 +61,14 @@ export function temporalOptions(
   return {
     ...options,
     ...given({ startDelay: milliseconds(startDelay) }),
-    memo: { ...memo, ...own, ...STARTED_BY },
+    ...((priority ?? fairnessKey) !== undefined && { priority: { ...priority, ...given({ fairnessKey }) } }),
+    memo: { ...memo, ...own, ...labelsMemo(labels), ...STARTED_BY },
     ...(attributes.length > 0 && { typedSearchAttributes: attributes }),
   };
 }
 
-function pairOf([name, value]: readonly [string, string]): SearchAttributePair {
-  return { key: defineSearchAttributeKey(name, 'KEYWORD'), value };
+function pairOf([name, value]: readonly [string, string | string[]]): SearchAttributePair {
+  return { key: defineSearchAttributeKey(name, searchAttributeType(name)), value } as SearchAttributePair;
 }
 
 /** Explains how to register missing search attributes. @throws InvalidInputError */
@@ -91,6 +114,8 @@ export interface StartOptions extends Pick<
    * the first result, and never buys twice. @default a generated ID
    */
   readonly id?: string;
+  /** Which label shares the task queues' capacity fairly (`priority.fairnessKey`), as `label:NAME`. @default none */
+  readonly fairness?: Fairness;
   /** How long the server waits before the call starts. Until then, a cancellation costs nothing. @default 0 */
   readonly startDelay?: DurationInput;
 }
@@ -138,6 +163,7 @@ export const START_KEYS = {
   memo: true,
   typedSearchAttributes: true,
   priority: true,
+  fairness: optional(fairnessCheck),
   workflowExecutionTimeout: true,
   workflowTaskTimeout: true,
   staticSummary: true,

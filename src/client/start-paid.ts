@@ -16,7 +16,6 @@ import {
   DEFAULT_CREDENTIAL,
   FINGERPRINT_MEMO,
   isOpen,
-  type SearchFacts,
   WORKFLOW,
 } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
@@ -199,7 +198,7 @@ function workflowRunner<Outcome>(
   const type = PAID_WORKFLOWS[paid.operation];
   const fingerprint = requestFingerprint(paid, input.account);
   const memo = { [FINGERPRINT_MEMO]: fingerprint };
-  const given = temporalOptions(starter, options, { facts: factsOf(paid, input), memo });
+  const given = temporalOptions(starter, options, { ...factsOf(paid, input), memo });
   return {
     id,
     fingerprint,
@@ -227,8 +226,8 @@ function activityRunner(
   options: StartOptions & { readonly id: string },
 ): Runner<ImageOutcome> {
   const { client, taskQueue } = starter;
-  const { id, staticSummary, priority, startDelay } = options;
-  const { typedSearchAttributes } = temporalOptions(starter, options, { facts: factsOf(paid, input) });
+  const { id, staticSummary, startDelay } = options;
+  const { typedSearchAttributes, priority } = temporalOptions(starter, options, factsOf(paid, input));
   const { startLimit = DEFAULT_START_LIMIT_MS } = input;
   const limitMs = milliseconds(startLimit) ?? DEFAULT_START_LIMIT_MS;
   // 0 would mean "no limit" to the server.
@@ -302,8 +301,8 @@ function fingerprintOf(type: string, sent: unknown): string | undefined {
   return requestFingerprint({ operation, request } as unknown as PaidRequest, account);
 }
 
-function factsOf(paid: PaidRequest, { account }: { readonly account?: string }): SearchFacts {
-  return { model: paid.request?.model, account: account ?? DEFAULT_CREDENTIAL };
+function factsOf(paid: PaidRequest, { account, labels }: Pick<PaidWorkflowOptions, 'account' | 'labels'>) {
+  return { facts: { model: paid.request?.model, account: account ?? DEFAULT_CREDENTIAL }, labels };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type IdempotencyPolicy } from './create-policy';
-import { type Money } from './money';
+import { type Labels, type Money } from './money';
 import { isValidated } from './outcome';
 import {
   type CompletedImages,
@@ -70,23 +70,15 @@ export interface IntentEntry extends SentRequest {
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
+  readonly labels?: Labels;
   /** Value of the idempotency header in every send under this intent, if the policy names a header. */
   readonly idempotencyKey: string;
   /** Set if the operator guarantees that the service honors that key. */
   readonly idempotency?: HonouredKey;
   /** The request's time limit plus a margin, ISO 8601. By this time, the sender has certainly finished. */
   readonly sendWindowEnd: string;
-  /** Absent if the operating system does not reveal enough. */
-  readonly process?: SendingProcess;
-}
-
-/** A process, named so that another process on its host can prove that it has ended. */
-export interface SendingProcess {
-  /** Where process IDs mean the same: on Linux a boot and a PID namespace, elsewhere a machine. */
-  readonly space: string;
-  readonly pid: number;
-  /** Differs for a later process with the same ID. */
-  readonly identity: string;
+  /** The sending process (stores/files/this-machine). Absent if the operating system does not reveal enough. */
+  readonly process?: { readonly space: string; readonly pid: number; readonly identity: string };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type JsonValue } from './json';
 import { type ModelEntry, type PriceRule } from './model-config';
+import { LABELS_MEMO } from './names';
 import { type PaidRequest } from './request';
-import { type Check, name, objectOf, whole } from './shape';
+import { type Check, isObject, must, name, objectOf, whole } from './shape';
 
 /** The request values that a price rule can depend on (contract 1). */
 interface PricedSpec {
@@ -144,6 +145,59 @@ export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): M
   return estimatePrice(entry?.price, { size, quality, n });
 }
 
+/**
+ * For whom or what a call is made, such as `{ tenant: 'acme' }`. They are in the journal, memos, search attributes,
+ * results and reports, never in metrics, and are no part of the request: they change nothing about what is bought.
+ */
+export type Labels = { readonly [name: string]: string };
+
+const MOST_LABELS = 8;
+const LABEL_NAME = /^[a-z][a-z0-9_.-]{0,31}$/;
+const LABEL_VALUE = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/+-]{0,62}[A-Za-z0-9])?$/;
+
+/** Describes a label, for messages. */
+export const LABEL_FORM =
+  'a name of lowercase letters, digits, ".", "_" and "-" (at most 32), and a value of letters, digits, spaces and "._@:/+-" (at most 64)';
+
+export const isLabel = ([name, value]: readonly [name: string, value: unknown]): boolean =>
+  LABEL_NAME.test(name) && typeof value === 'string' && LABEL_VALUE.test(value);
+
+/** Checks a caller's labels. */
+export const labelsCheck: Check<Labels> = must(
+  `an object with at most ${MOST_LABELS} labels, each ${LABEL_FORM}`,
+  (value) =>
+    isObject(value) &&
+    Object.keys(value).length <= MOST_LABELS &&
+    Object.entries(value).every((label) => isLabel(label)),
+);
+
+/** Returns labels as `name=value`, sorted by name, as search attributes and commands write them. */
+export function labelTexts(labels: Labels = {}): readonly string[] {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+}
+
+/** What shares the capacity of a task queue fairly: the values of one label. */
+export type Fairness = `label:${string}`;
+
+export const fairnessCheck: Check<Fairness> = must(
+  '"label:NAME" with the name of a label',
+  (value) =>
+    typeof value === 'string' && LABEL_NAME.test(value.replace(/^label:/, '')) && value.startsWith('label:'),
+);
+
+/** Returns the label's value that fairness is about; undefined if the labels do not have it. */
+export function fairnessValue(fairness: Fairness | undefined, labels: Labels = {}): string | undefined {
+  const name = fairness?.slice('label:'.length);
+  return name !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
+}
+
+/** Returns the memo of an execution with these labels. */
+export function labelsMemo(labels: Labels | undefined): { readonly [LABELS_MEMO]?: Labels } {
+  return labels === undefined ? {} : { [LABELS_MEMO]: labels };
+}
+
 /** A spend limit's possible windows, each with the length of the ISO 8601 prefix that identifies it, in characters. */
 const WINDOWS = { hour: 13, day: 10, month: 7 } as const;
 
@@ -154,6 +208,54 @@ export const SPEND_PERIODS = Object.keys(WINDOWS) as [SpendPeriod, ...SpendPerio
 /** The most that an account's calls may cost in a UTC hour, day or month, according to their estimates. */
 export interface SpendLimit extends Money {
   readonly per: SpendPeriod;
+}
+
+/** What becomes of a call that would exceed a limit: it waits for the next window, or it is rejected. */
+export const WHEN_REACHED = ['wait', 'refuse'] as const;
+
+/** The most that an account's calls with the same value of a label may cost in a window. */
+export interface LabelLimit {
+  readonly label: string;
+  /** For values that are not in `values`, in micro-units; null means no limit. */
+  readonly each: number | null;
+  /** By value, in micro-units. */
+  readonly values: { readonly [value: string]: number };
+  readonly currency: string;
+  readonly per: SpendPeriod;
+  readonly whenReached: (typeof WHEN_REACHED)[number];
+}
+
+/** An account's limits. */
+export interface SpendLimits {
+  /** @default no limit */
+  readonly spendLimit?: SpendLimit | undefined;
+  /** @default none */
+  readonly limits?: readonly LabelLimit[] | undefined;
+}
+
+/** A limit that a call counts against. */
+export interface CallLimit extends SpendLimit {
+  /** The credential, or `CREDENTIAL/LABEL=VALUE`. Names the log of what was spent. */
+  readonly payer: string;
+  readonly whenReached: LabelLimit['whenReached'];
+}
+
+/** Returns the limits that a credential's call with these labels counts against, the credential's own first. */
+export function limitsOf(
+  credential: string,
+  { spendLimit, limits = [] }: SpendLimits,
+  labels: Labels = {},
+): readonly CallLimit[] {
+  const own =
+    spendLimit === undefined ? [] : [{ ...spendLimit, payer: credential, whenReached: 'wait' as const }];
+  const ofLabels = limits.flatMap(({ label, each, values, currency, per, whenReached }): CallLimit[] => {
+    const value = Object.hasOwn(labels, label) ? labels[label] : undefined;
+    if (value === undefined) return [];
+    const microUnits = Object.hasOwn(values, value) ? (values[value] as number) : each;
+    const payer = `${credential}/${label}=${value}`;
+    return microUnits === null ? [] : [{ microUnits, currency, per, whenReached, payer }];
+  });
+  return [...own, ...ofLabels];
 }
 
 interface SpendWindow {

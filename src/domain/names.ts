@@ -93,6 +93,7 @@ export const UPDATE = {
   resume: 'resume',
   cancel: 'cancel',
   setConcurrency: 'setConcurrency',
+  setPriority: 'setPriority',
   raiseBudget: 'raiseBudget',
   resumeRows: 'resumeRows',
 } as const;
@@ -158,6 +159,9 @@ export function mediaJournalScheduleId(taskQueue: string): string {
  */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
+/** Memo field with the labels of a paid call or campaign. */
+export const LABELS_MEMO = 'mediaLabels';
+
 /** Failure type for a paid activity that refuses to run without a journal. Its details contain the attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 
@@ -197,7 +201,7 @@ export function isOpen(status: string): boolean {
 }
 
 /**
- * This package's search attributes, all of type Keyword. Codecs do not encrypt search attributes, so they never contain
+ * This package's search attributes. Codecs do not encrypt search attributes, so they never contain
  * a prompt. Starting a workflow with one of them opts in to all of them; see `isSearchable` in the workflows.
  */
 export const SEARCH_ATTRIBUTE = {
@@ -209,17 +213,30 @@ export const SEARCH_ATTRIBUTE = {
   taskId: 'MediaTaskId',
   /** The campaign's id, on the campaign and its batches. */
   campaign: 'MediaCampaign',
+  /** The labels passed at the start, as `name=value`. The only one that is a KeywordList. */
+  labels: 'MediaLabels',
 } as const;
 
-export type SearchFacts = { readonly [fact in keyof typeof SEARCH_ATTRIBUTE]?: string };
+type Keyword = Exclude<keyof typeof SEARCH_ATTRIBUTE, 'labels'>;
+
+export type SearchFacts = { readonly [fact in Keyword]?: string } & { readonly labels?: readonly string[] };
 
 export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(SEARCH_ATTRIBUTE);
 
-export function searchPairs(facts: SearchFacts): readonly (readonly [name: string, value: string])[] {
-  return Object.entries(facts).flatMap(([fact, value]) =>
+/** Returns the type with which a search attribute is registered. */
+export function searchAttributeType(name: string): 'KEYWORD' | 'KEYWORD_LIST' {
+  return name === SEARCH_ATTRIBUTE.labels ? 'KEYWORD_LIST' : 'KEYWORD';
+}
+
+export function searchPairs({
+  labels = [],
+  ...facts
+}: SearchFacts): readonly (readonly [name: string, value: string | string[]])[] {
+  const keywords = Object.entries(facts).flatMap(([fact, value]) =>
     // An untyped caller may have put anything into its request.
-    typeof value !== 'string' ? [] : [[SEARCH_ATTRIBUTE[fact as keyof SearchFacts], value] as const],
+    typeof value !== 'string' ? [] : [[SEARCH_ATTRIBUTE[fact as Keyword], value] as const],
   );
+  return labels.length === 0 ? keywords : [...keywords, [SEARCH_ATTRIBUTE.labels, [...labels]]];
 }
 
 /**

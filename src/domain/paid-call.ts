@@ -3,7 +3,7 @@ import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { creationKeyCheck } from './creation-key';
 import { type RejectReason } from './failure-table';
 import { type JsonValue } from './json';
-import { type Money } from './money';
+import { type Labels, labelsCheck, type Money } from './money';
 import { baseTaskQueue, idCheck } from './names';
 import {
   type ArtifactRef,
@@ -57,6 +57,8 @@ interface PaidInput extends Ancestry, NamedSender {
    * @default false
    */
   readonly again?: boolean;
+  /** @default none */
+  readonly labels?: Labels;
 }
 
 export interface CreateVideoInput extends PaidInput {
@@ -128,6 +130,7 @@ const PAID_INPUT = {
   policy: optional(createPolicyCheck),
   refuseWhileUnconfirmed: optional(flag),
   again: optional(flag),
+  labels: optional(labelsCheck),
 } as const;
 
 export const IMAGE_INPUT_SHAPE = {

@@ -1,6 +1,7 @@
 import { type CreateOnceState } from './create-once';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { type WaitOrigin } from './end-of-wait';
+import { type Labels, labelsCheck } from './money';
 import { taskQueueCheck } from './names';
 import { type LastTick } from './poll-cadence';
 import {
@@ -81,6 +82,8 @@ export interface PaidWorkflowOptions {
    * @default false
    */
   readonly again?: boolean;
+  /** For whom or what the call is made. @default none */
+  readonly labels?: Labels;
   /** The activities' task queues. @default derived from the workflow's own queue */
   readonly queues?: MediaQueues;
 }
@@ -180,6 +183,7 @@ const PAID = {
   policy: optional(createPolicyCheck),
   refuseWhileUnconfirmed: optional(flag),
   again: optional(flag),
+  labels: optional(labelsCheck),
 } as const satisfies ShapeOf<Omit<GenerateImageWorkflowInput, 'queues'>>;
 
 export const GENERATE_VIDEO_SHAPE = {

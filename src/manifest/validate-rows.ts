@@ -4,7 +4,7 @@ import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campa
 import { fingerprintText } from '../domain/fingerprint';
 import { given } from '../domain/json';
 import { addressedSources, validateAgainstModel } from '../domain/model-config';
-import { estimateFor, type Money } from '../domain/money';
+import { estimateFor, isLabel, LABEL_FORM, type Labels, labelsCheck, type Money } from '../domain/money';
 import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
 import { type ManifestRow } from './columns';
@@ -20,6 +20,7 @@ interface ReadRow {
   readonly content: string;
   readonly call: PaidRequest;
   readonly account?: string;
+  readonly labels?: Labels;
   /** Whether only another worker has the account, so its models are unknown here. */
   readonly isElsewhere: boolean;
   /** Issues from the model configuration; empty if it allows the call. */
@@ -39,6 +40,7 @@ async function validateRow(
   const account = values.text('account');
   if (account !== undefined && !validator.knowsAccount(account))
     values.issue('account', 'The worker does not have a credential (account) with this name.');
+  const labels = readLabels(values, validator.labels);
   const { sources } = validator;
   const models = validator.models(account);
   const call = await readCall(values, {
@@ -71,7 +73,7 @@ async function validateRow(
     key: found.key,
     content,
     call,
-    ...(account !== undefined && { account }),
+    ...given({ account, labels }),
     isElsewhere,
     modelIssues: withId(values.issues),
   };
@@ -80,6 +82,21 @@ async function validateRow(
 /** SHA-256 of a row's call: operation, model, fields, files by content, and the credential. */
 export function contentOf(call: PaidRequest, account: string | undefined): string {
   return hash('sha256', fingerprintText(call, account ?? null), 'hex');
+}
+
+/** Returns the row's labels, which replace the campaign's labels of the same name. Undefined if there are none. */
+function readLabels(values: RowValues, common: Labels = {}): Labels | undefined {
+  const labels: Record<string, string> = { ...common };
+  for (const { column, key, suffix = '' } of values.all()) {
+    if (column.name !== 'label') continue;
+    const text = values.text(key);
+    if (text === undefined) continue;
+    if (isLabel([suffix, text])) labels[suffix] = text;
+    else values.issue(key, `A label has ${LABEL_FORM}.`);
+  }
+  if (labelsCheck(labels, 'labels') !== undefined && values.issues.length === 0)
+    values.issue(null, 'The row and its campaign can have at most 8 labels together.');
+  return Object.keys(labels).length === 0 ? undefined : labels;
 }
 
 function readId(values: RowValues): string | undefined {
@@ -154,6 +171,8 @@ interface ValidateOptions extends ResumeRules {
   /** Returns the reason if an account's service cannot reach an artifact. @default every artifact is reachable */
   readonly unaddressable?: Unaddressable;
   readonly earlier: PreviousResults;
+  /** The campaign's labels. @default none */
+  readonly labels?: Labels;
   knowsAccount(name: string): boolean;
   isElsewhere(account: string): boolean;
 }
@@ -195,7 +214,7 @@ export async function* validatedRows(
       key: read.key,
       content: read.content,
       call: read.call,
-      ...(read.account !== undefined && { account: read.account }),
+      ...given({ account: read.account, labels: read.labels }),
       estimate: price?.microUnits ?? null,
       attempt,
       ...given({ rebought, changed, was }),

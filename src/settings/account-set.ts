@@ -169,7 +169,7 @@ class AccountMembers {
   }
 
   private make(settings: AccountSettings): Member {
-    const { baseUrl, allowedMediaOrigins, createsPerSecond, spendLimit, policy } = settings;
+    const { baseUrl, allowedMediaOrigins, createsPerSecond, spendLimit, limits, policy } = settings;
     const { pollConnections, downloadConnections, unknownModels } = this.config;
     const name = accountName(settings.credential, baseUrl);
     const client = createMediaClient({
@@ -192,6 +192,7 @@ class AccountMembers {
       policy,
       rate: createsPerSecond === undefined ? undefined : new SendRate(createsPerSecond),
       spendLimit,
+      limits,
     };
   }
 

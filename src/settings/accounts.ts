@@ -3,7 +3,17 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { type CreatePolicy } from '../domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from '../domain/json';
-import { readAmount, SPEND_PERIODS, type SpendLimit } from '../domain/money';
+import {
+  type Amount,
+  isLabel,
+  LABEL_FORM,
+  type LabelLimit,
+  readAmount,
+  SPEND_PERIODS,
+  type SpendLimit,
+  type SpendLimits,
+  WHEN_REACHED,
+} from '../domain/money';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { accountName, normaliseBaseUrl } from '../service/endpoint';
 import { type MediaClient } from '../service/media-client';
@@ -53,8 +63,11 @@ export class SendRate {
   }
 }
 
-/** One credential at one service. This is the only place that combines a key with a base address. */
-export interface Account {
+/**
+ * One credential at one service. This is the only place that combines a key with a base address. Its limits apply to all
+ * workers that use the journal.
+ */
+export interface Account extends SpendLimits {
   /** Credential name + `@` + 8 hex digits of the base address's digest (architecture: Requests). */
   readonly name: string;
   /** The account's HTTP client, with its own sockets and key. */
@@ -67,8 +80,6 @@ export interface Account {
   readonly policy?: CreatePolicy | undefined;
   /** Limits this process's paid requests. @default no limit */
   readonly rate?: SendRate | undefined;
-  /** Limits the total spending of all workers that use the journal. @default no limit */
-  readonly spendLimit?: SpendLimit | undefined;
 }
 
 /** The accounts that a worker can pay with. */
@@ -123,19 +134,34 @@ export interface AccountOptions {
   readonly spendLimit?:
     | { readonly amount: string; readonly currency: string; readonly per: SpendLimit['per'] }
     | undefined;
+  /**
+   * The maximum cost of the account's calls with the same value of a label, enforced like `spendLimit`: `each` for every
+   * value, such as `50USD`, or another amount for one of `values`. A call that would exceed one waits, or is rejected.
+   * @default none
+   */
+  readonly limits?:
+    | readonly {
+        readonly label: string;
+        readonly each?: string | undefined;
+        readonly values?: { readonly [value: string]: string } | undefined;
+        readonly per: SpendLimit['per'];
+        /** @default 'wait' */
+        readonly whenReached?: LabelLimit['whenReached'] | undefined;
+      }[]
+    | undefined;
   /** What the service's replies prove about a create. Overrides MEDIA_CREATE_POLICY. @default the worker's */
   readonly policy?: CreatePolicy | undefined;
 }
 
 /** Validated account settings. */
-export interface AccountSettings extends Pick<AccountOptions, 'models' | 'createsPerSecond' | 'policy'> {
+export interface AccountSettings
+  extends SpendLimits, Pick<AccountOptions, 'models' | 'createsPerSecond' | 'policy'> {
   readonly credential: string;
   /** Normalized. */
   readonly baseUrl: string;
   /** Returns the key. @throws ConfigurationError without the key in its message */
   readonly apiKey: () => string;
   readonly allowedMediaOrigins: readonly string[];
-  readonly spendLimit?: SpendLimit | undefined;
   /** Equal for equal settings, so that unchanged accounts are kept. */
   readonly digest: string;
 }
@@ -143,6 +169,59 @@ export interface AccountSettings extends Pick<AccountOptions, 'models' | 'create
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const nameText =
   'must be 1 to 63 letters, digits, dots, underscores or hyphens, and start with a letter or digit';
+
+const amountText = z
+  .string()
+  .refine(
+    (text) => (readAmount(text)?.currency ?? null) !== null,
+    'must be an amount with its currency, such as "50USD"',
+  );
+
+const labelLimit = z
+  .strictObject({
+    label: z.string().refine((name) => isLabel([name, 'x']), `must be the name of a label: ${LABEL_FORM}`),
+    each: amountText.optional(),
+    values: z.record(z.string(), amountText).optional(),
+    per: z.enum(SPEND_PERIODS),
+    whenReached: z.enum(WHEN_REACHED).optional(),
+  })
+  .refine(
+    ({ each, values = {} }) => each !== undefined || Object.keys(values).length > 0,
+    'needs `each` or `values`',
+  )
+  .refine(
+    (limit) => new Set(amountsOf(limit).map(({ currency }) => currency)).size <= 1,
+    'must use one currency',
+  );
+
+interface WrittenLimit {
+  readonly each?: string | undefined;
+  readonly values?: { readonly [value: string]: string } | undefined;
+}
+
+function amountsOf({ each, values = {} }: WrittenLimit): readonly Amount[] {
+  return [...(each === undefined ? [] : [each]), ...Object.values(values)].flatMap(
+    (text) => readAmount(text) ?? [],
+  );
+}
+
+function limitOf({
+  label,
+  each,
+  values = {},
+  per,
+  whenReached = 'wait',
+}: z.infer<typeof labelLimit>): LabelLimit {
+  const microUnits = (text: string): number => readAmount(text)?.microUnits ?? 0;
+  return {
+    label,
+    each: each === undefined ? null : microUnits(each),
+    values: Object.fromEntries(Object.entries(values).map(([value, text]) => [value, microUnits(text)])),
+    currency: amountsOf({ each, values })[0]?.currency ?? '',
+    per,
+    whenReached,
+  };
+}
 
 const account = z.strictObject({
   name: z.string().regex(NAME, nameText),
@@ -173,6 +252,7 @@ const account = z.strictObject({
       per: z.enum(SPEND_PERIODS),
     })
     .optional(),
+  limits: z.array(labelLimit).optional(),
   policy: createPolicySchema.optional(),
 });
 
@@ -235,7 +315,7 @@ function settingsOf(
   const path = resolve(folder, keyFile);
   const ofAccount = `of account ${name} `;
   const where = models === undefined || /^https?:\/\//i.test(models) ? models : resolve(folder, models);
-  const { allowedMediaOrigins = [], createsPerSecond } = rest;
+  const { allowedMediaOrigins = [], createsPerSecond, limits } = rest;
   const settings = {
     credential: name,
     baseUrl: normaliseBaseUrl(baseUrl),
@@ -247,6 +327,7 @@ function settingsOf(
       currency: spendLimit.currency,
       per: spendLimit.per,
     },
+    limits: limits?.map(limitOf),
     policy: policy as CreatePolicy | undefined,
   };
   const keyOfFile = (): string => {

@@ -22,6 +22,7 @@ import {
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { given } from '../domain/json';
+import { type Labels } from '../domain/money';
 import { ACTIVITY } from '../domain/names';
 import {
   type CallFacts,
@@ -52,6 +53,7 @@ export interface CreateOnceOptions {
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Whether to send again after a refusal under this key. Set this only at a person's request. @default false */
   readonly again?: boolean | undefined;
+  readonly labels?: Labels | undefined;
   /** Milliseconds that the create may wait before it is sent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
   /** @default the create queue for the workflow's own queue */
@@ -193,7 +195,7 @@ async function raceCreate(
     sender,
     ...ancestry(),
     request: options.request,
-    ...given({ account: options.account, policy: options.policy }),
+    ...given({ account: options.account, policy: options.policy, labels: options.labels }),
     ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(options.again === true && { again: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),

@@ -85,6 +85,7 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     again: input.again,
+    labels: input.labels,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: queuesOf(input.queues).create,
     onState: (state, wait) =>

@@ -72,7 +72,7 @@ export async function imageCall(
     creationKey: own.key,
     ...ancestry(),
     waits: true as const,
-    ...given({ account: input.account, policy: input.policy }),
+    ...given({ account: input.account, policy: input.policy, labels: input.labels }),
     ...(input.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(input.again === true && { again: true }),
   };

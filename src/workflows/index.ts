@@ -36,6 +36,7 @@ export {
   raiseBudgetUpdate,
   resumeUpdate,
   setConcurrencyUpdate,
+  setPriorityUpdate,
   resumeRowsUpdate,
 } from './campaign/campaign-updates';
 export { type Watch, type WatchState } from '../domain/watch-state';

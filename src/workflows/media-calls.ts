@@ -9,6 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type CampaignState } from '../domain/campaign/campaign-state';
+import { labelsMemo } from '../domain/money';
 import { activityQueues, STARTED_BY, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, refusedBeforeSend, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
@@ -68,7 +69,8 @@ export async function executeVideo(
   if ('refused' in own) return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   const staticSummary = callSummary((input as GenerateVideoInput | null)?.request);
   const keyed = { ...input, creationKey: own.key };
-  return runChild(WORKFLOW.generateVideo, keyed, { staticSummary, ...options });
+  const memo = { ...options.memo, ...labelsMemo((input as GenerateVideoInput | null)?.labels) };
+  return runChild(WORKFLOW.generateVideo, keyed, { staticSummary, ...options, memo });
 }
 
 /**

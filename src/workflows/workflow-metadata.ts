@@ -6,7 +6,13 @@ import {
   type WorkflowDefinitionOptions,
 } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/names';
+import {
+  SEARCH_ATTRIBUTE,
+  SEARCH_ATTRIBUTES,
+  searchAttributeType,
+  type SearchFacts,
+  searchPairs,
+} from '../domain/names';
 
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
@@ -29,10 +35,12 @@ export function forgetOutcome(): void {
 /**
  * Makes facts about this execution searchable, if it was started with search attributes. Each change adds one event.
  */
-export function recordFacts(facts: SearchFacts): void {
+export function recordFacts(facts: Omit<SearchFacts, 'labels'>): void {
   if (!isSearchable()) return;
   const { typedSearchAttributes } = workflowInfo();
-  const changed = pairsOf(facts).filter(({ key, value }) => typedSearchAttributes.get(key) !== value);
+  const changed = pairsOf(facts).filter(
+    ({ key, value }) => typedSearchAttributes.get(keyOf(key.name)) !== value,
+  );
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
@@ -43,8 +51,11 @@ export function searchableChild(facts: SearchFacts): {
   return isSearchable() ? { typedSearchAttributes: pairsOf(facts) } : {};
 }
 
-function pairsOf(facts: SearchFacts) {
-  return searchPairs(facts).map(([name, value]) => ({ key: keyOf(name), value }));
+function pairsOf(facts: SearchFacts): SearchAttributePair[] {
+  return searchPairs(facts).map(
+    ([name, value]) =>
+      ({ key: defineSearchAttributeKey(name, searchAttributeType(name)), value }) as SearchAttributePair,
+  );
 }
 
 /**

@@ -85,6 +85,7 @@ async function createRow(
   const { creationKey, recordedOnly, sameKey } = row;
   const { payer, policy } = input;
   const account = planned.account ?? input.account;
+  const { labels } = planned;
   return createOneVideo(
     deps,
     who,
@@ -93,7 +94,7 @@ async function createRow(
       request: planned.call.request,
       agreedPrice: planned.estimate,
       keepsBooks: true,
-      ...given({ payer, recordedOnly, sameKey, account, policy }),
+      ...given({ payer, recordedOnly, sameKey, account, policy, labels }),
     },
     sender,
   );
@@ -126,6 +127,7 @@ export function createCampaignImage(
         return imageOutcome(refused, creationKey)!;
       }
       const account = row.account ?? input.account;
+      const { labels } = row;
       return await callForImages(
         deps,
         who,
@@ -135,7 +137,7 @@ export function createCampaignImage(
           agreedPrice: row.estimate,
           keepsBooks: true,
           waits: true,
-          ...given({ payer, recordedOnly, recordedSince, account, policy }),
+          ...given({ payer, recordedOnly, recordedSince, account, policy, labels }),
         },
         sender,
       );

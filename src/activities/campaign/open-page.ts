@@ -14,6 +14,7 @@ import { isBooked } from '../../domain/campaign/row-result';
 import { unpackRows } from '../../domain/campaign/row-sets';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type CreateJournal } from '../../domain/journal';
+import { given } from '../../domain/json';
 import { type IntentEntry, type JournalKey, mayHaveCost, type Send } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
@@ -106,7 +107,7 @@ async function createdOf(
   return found;
 }
 
-function specOf({ call, account, estimate }: CampaignRow): RowSpec {
+function specOf({ call, account, estimate, labels }: CampaignRow): RowSpec {
   const video = call.operation === 'create_video' ? call.request : undefined;
   return {
     operation: call.operation,
@@ -116,6 +117,7 @@ function specOf({ call, account, estimate }: CampaignRow): RowSpec {
     resolution: video?.resolution ?? null,
     referenceMode: video === undefined ? null : referenceModeOf(video.references),
     estimate,
+    ...given({ labels }),
   };
 }
 

@@ -139,16 +139,35 @@ export interface FreeRecord extends Written {
   readonly deducts: boolean;
 }
 
-/** An entry for an account's spending within one window of its spend limit. */
+/** An entry for a payer's spending within one window of a limit. */
 export interface SpendRecord extends Written {
   readonly kind: 'spend';
   readonly nonce: string;
-  /** Sum of the estimates from the beginning of the window up to this entry, in micro-units. */
+  /** Sum of the costs from the beginning of the window up to this entry, in micro-units. Bills replace estimates. */
   readonly spent: number;
 }
 
+/** More money for a limit, as allowed by a person. */
+export interface AllowanceRecord extends Written {
+  readonly kind: 'allowance';
+  readonly nonce: string;
+  /** Added to the limit of each window, in micro-units. */
+  readonly microUnits: number;
+  /** ISO 8601. From then on, the limit is what it was. */
+  readonly until: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
 /** A record in a campaign's logs (its book, its batches and their owners) or in an account's spend log. */
-export type CampaignRecord = BookRecord | BatchRecord | OwnerRecord | BatchFence | FreeRecord | SpendRecord;
+export type CampaignRecord =
+  | BookRecord
+  | BatchRecord
+  | OwnerRecord
+  | BatchFence
+  | FreeRecord
+  | SpendRecord
+  | AllowanceRecord;
 
 /** Returns the log of a campaign's book. */
 export function bookLog(namespace: string, campaign: string): CampaignLog {
@@ -173,11 +192,16 @@ export function freeLog(namespace: string, creationKey: string): CampaignLog {
 }
 
 /**
- * Returns a credential's spend log for a window and currency. All namespaces share it, because they spend the same
- * money.
+ * Returns the spend log of a limit's payer for a window and currency. All namespaces share it, because they spend the
+ * same money.
  */
-export function spendLog(credential: string, currency: string, window: string): CampaignLog {
-  return { namespace: '', name: `spend/${credential}/${currency}/${window}` };
+export function spendLog(payer: string, currency: string, window: string): CampaignLog {
+  return { namespace: '', name: `spend/${payer}/${currency}/${window}` };
+}
+
+/** Returns the log of what persons have allowed a limit's payer. */
+export function allowanceLog(payer: string, currency: string): CampaignLog {
+  return { namespace: '', name: `allowance/${payer}/${currency}` };
 }
 
 /** Returns a batch's workflow id. The batch's intents name it as their payer. */

@@ -1,5 +1,6 @@
 import { type CreatePolicy } from '../create-policy';
 import { type Downloaded, type FailedTry } from '../download';
+import { type Labels } from '../money';
 import { type ACTIVITY } from '../names';
 import { type ImageOutcome } from '../outcome';
 import {
@@ -54,6 +55,7 @@ export interface RowSpec {
   readonly referenceMode: string | null;
   /** Micro-units; null means unknown. */
   readonly estimate: number | null;
+  readonly labels?: Labels;
 }
 
 export interface OpenedRow extends Pick<

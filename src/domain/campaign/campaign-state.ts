@@ -4,7 +4,14 @@ import { type Check, objectOf, type ShapeOf, text, whole } from '../shape';
 import { byCheck, reasonCheck, sendIdCheck } from '../unconfirmed-decision';
 import { taskIdCheck } from '../video-task';
 import { type ActiveRow } from './batch-messages';
-import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSelection } from './plan';
+import {
+  type CampaignPlan,
+  endedRowsCheck,
+  MAX_CONCURRENCY,
+  MAX_KEY,
+  priorityCheck,
+  type RowSelection,
+} from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
 /**
@@ -109,6 +116,8 @@ export interface CampaignResult extends Pick<
 export interface CampaignUpdates {
   /** Maximum number of rows in flight at a time, at least 1. */
   readonly setConcurrency: { readonly concurrency: number };
+  /** Priority of the batches that start from now on, from 1 to 5. */
+  readonly setPriority: { readonly priority: number };
   /**
    * The new total, which must be higher than the current one and in the same currency. Rows that were skipped because
    * of the budget are resumed.
@@ -146,6 +155,7 @@ const DECISION = {
 
 export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<CampaignUpdates[update]> } = {
   setConcurrency: objectOf({ concurrency: whole(1, MAX_CONCURRENCY) }),
+  setPriority: objectOf({ priority: priorityCheck }),
   raiseBudget: objectOf({ budget: moneyCheck }),
   resumeRows: objectOf({ select: endedRowsCheck }),
   adopt: objectOf({ ...DECISION, taskId: taskIdCheck }),

@@ -1,3 +1,5 @@
+import { given } from '../json';
+import { fairnessValue } from '../money';
 import { type CampaignInput } from './plan';
 
 /** Pause after the service had no capacity and sent no Retry-After, in milliseconds. */
@@ -143,4 +145,14 @@ function hash(text: string, seed: number): string {
   let value = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
   return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Returns the priority of a campaign's batches, with the key by which task queues share their capacity fairly. */
+export function batchPriority(
+  { fairness = 'campaign', fairnessWeight, labels }: CampaignInput,
+  campaign: string,
+  priorityKey: number | undefined,
+) {
+  const shared = fairness === 'campaign' ? undefined : fairnessValue(fairness, labels);
+  return { fairnessKey: fairnessKeyOf(shared ?? campaign), ...given({ priorityKey, fairnessWeight }) };
 }

@@ -1,5 +1,5 @@
 import { type CreatePolicy, createPolicyCheck } from '../create-policy';
-import { type Money, moneyCheck } from '../money';
+import { type Fairness, fairnessCheck, type Labels, labelsCheck, type Money, moneyCheck } from '../money';
 import { type ArtifactRef, type MediaSource, type PaidOperation } from '../request';
 import {
   absent,
@@ -66,12 +66,19 @@ export interface CampaignInput {
   readonly maxAttempts?: number;
   /** Credential for rows that do not name one. @default 'default' */
   readonly account?: string;
+  /** Labels of every row. A row's `label:NAME` columns add to them, or replace them. @default none */
+  readonly labels?: Labels;
   /** What the service's replies prove about a create. @default the worker's policy */
   readonly policy?: CreatePolicy;
   /** @default the activity queues that a media worker serves: `<queue>/create`, `/poll`, `/download`, `/image` */
   readonly queues?: MediaQueues;
   /** From 1 to 5. Lower numbers go first. @default 3 */
   readonly priority?: number;
+  /**
+   * What shares the queues' capacity fairly: this campaign, or everything with the same value of one of its labels.
+   * @default 'campaign'
+   */
+  readonly fairness?: 'campaign' | Fairness;
   /** This campaign's share if several campaigns wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
   /**
@@ -133,6 +140,9 @@ const selectionCheck: Check<RowSelection> = (value, field) =>
     ? shapeIssue(value, { rows: oneOf('missing') }, field)
     : endedRowsCheck(value, field);
 
+/** With other values, the server would reject the start of every batch. */
+export const priorityCheck: Check<number> = whole(1, 5);
+
 export const CAMPAIGN_SHAPE = {
   manifest: objectOf<ManifestSource>({ source: sourceCheck, format: optional(oneOf('csv', 'jsonl')) }),
   concurrency: optional(whole(1, MAX_CONCURRENCY)),
@@ -145,10 +155,11 @@ export const CAMPAIGN_SHAPE = {
   waitFor: optional(duration),
   maxAttempts: atLeastOne,
   account: optional(name()),
+  labels: optional(labelsCheck),
   policy: optional(createPolicyCheck),
   queues: optional(queuesCheck),
-  // With other values, the server would reject the start of every batch.
-  priority: optional(whole(1, 5)),
+  priority: optional(priorityCheck),
+  fairness: optional((value, field) => (value === 'campaign' ? undefined : fairnessCheck(value, field))),
   fairnessWeight: optional(amount(0, 1_000)),
   eventsPerRun: atLeastOne,
   rowsPerBatch: optional(whole(1, MAX_ROWS_PER_BATCH)),
@@ -191,7 +202,7 @@ export type RowSelection =
 /** Input of `media.planCampaign`. */
 export interface PlanCampaignInput
   extends
-    Pick<CampaignInput, 'manifest' | 'account' | 'limit' | 'sample' | 'previous' | 'budget'>,
+    Pick<CampaignInput, 'manifest' | 'account' | 'labels' | 'limit' | 'sample' | 'previous' | 'budget'>,
     Required<Pick<CampaignInput, 'select' | 'onInvalid' | 'rebuyChanged'>> {
   readonly campaign: string;
   /** Number of this plan: one more than in `previous`, or 0 without it. */

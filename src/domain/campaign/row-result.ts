@@ -1,4 +1,5 @@
 import { mayRetry } from '../end-of-wait';
+import { given } from '../json';
 import { type Billing } from '../money';
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type ErrorKind } from '../video-task';
@@ -26,7 +27,7 @@ type Described = Omit<
 function described(facts: RowFacts, finishedAt: number): Described {
   const { opened, spec, generation, page, index, attempt, startedAt } = facts;
   const { row, line, key, content } = opened;
-  const { operation, model, account, durationSeconds, resolution, referenceMode } = spec;
+  const { operation, model, account, durationSeconds, resolution, referenceMode, labels } = spec;
   return {
     row,
     line,
@@ -40,6 +41,7 @@ function described(facts: RowFacts, finishedAt: number): Described {
     attempt,
     ...(opened.rebought === true && { rebought: true }),
     account,
+    ...given({ labels }),
     requested: { durationSeconds, resolution, referenceMode },
     startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
     finishedAt: new Date(finishedAt).toISOString(),

@@ -1,5 +1,5 @@
 import { type JsonValue } from '../json';
-import { type Billing } from '../money';
+import { type Billing, type Labels } from '../money';
 import { type ReportedFacts } from '../poll-answers';
 import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../request';
 import { type ErrorKind } from '../video-task';
@@ -19,6 +19,8 @@ export interface CampaignRow {
   readonly call: PaidRequest;
   /** Credential name. If absent, the campaign's credential is used. */
   readonly account?: string;
+  /** The campaign's labels, and those of its columns. */
+  readonly labels?: Labels;
   /**
    * Estimate from the price rule when the page was planned, in micro-units of the campaign's currency; null means
    * unknown.
@@ -106,6 +108,8 @@ export interface CampaignRowResult {
   readonly taskId: string | null;
   /** Credential name and digest of the base address; null if the row was not sent. */
   readonly account: string | null;
+  /** Absent if the row has none. */
+  readonly labels?: Labels;
   /** The video, or the images in order. */
   readonly artifacts: readonly ArtifactRef[];
   /** The requested values; null for each value that the row does not specify. */

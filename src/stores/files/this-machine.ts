@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { otherwise, throwBug } from '../../domain/bug';
-import { type SendingProcess } from '../../domain/log-entries';
 import { systemCode } from './system-errors';
 
 export interface OperatingSystem {
@@ -88,14 +87,23 @@ export async function runs(process: {
   return now === process.identity || now === UNKNOWN || process.identity === UNKNOWN;
 }
 
-let own: Promise<SendingProcess | undefined> | undefined;
+/** A process, named so that another one on its host can prove that it has ended. */
+interface ProcessName {
+  /** Where process IDs mean the same: on Linux a boot and a PID namespace, elsewhere a machine. */
+  readonly space: string;
+  readonly pid: number;
+  /** See {@link processIdentity}. */
+  readonly identity: string;
+}
+
+let own: Promise<ProcessName | undefined> | undefined;
 
 /** Returns the name of this process; undefined if the operating system does not reveal enough. */
-export function ownProcess(): Promise<SendingProcess | undefined> {
+export function ownProcess(): Promise<ProcessName | undefined> {
   return (own ??= nameOf(process.pid));
 }
 
-async function nameOf(pid: number): Promise<SendingProcess | undefined> {
+async function nameOf(pid: number): Promise<ProcessName | undefined> {
   const [space, identity] = await Promise.all([processSpace(), processIdentity(pid)]);
   if (space === undefined || identity === null || identity === UNKNOWN) return undefined;
   return { space, pid, identity };
@@ -112,7 +120,7 @@ async function processSpace(): Promise<string | undefined> {
 }
 
 /** Whether a process has certainly ended. False if this process could not see it. */
-export async function hasEnded({ space, ...named }: SendingProcess): Promise<boolean> {
+export async function hasEnded({ space, ...named }: ProcessName): Promise<boolean> {
   return space === (await ownProcess())?.space && !(await runs(named));
 }
 

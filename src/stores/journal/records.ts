@@ -120,6 +120,7 @@ const intent = z.looseObject({
   idempotencyKey: z.string(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
   process: z.object({ space: z.string(), pid: z.int(), identity: z.string() }).optional(),
 });
 const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
@@ -217,7 +218,17 @@ const batchFence = z.object({ ...written, kind: z.literal('fence'), nonce: z.str
 const free = z.object({ ...written, kind: z.literal('free'), by: z.string(), deducts: z.boolean() });
 const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string(), spent: money.min(0) });
 
-const campaignRecord = z.discriminatedUnion('kind', [book, batch, owner, batchFence, free, spend]);
+const allowance = z.object({
+  ...written,
+  kind: z.literal('allowance'),
+  nonce: z.string(),
+  microUnits: money.min(0),
+  until: time,
+  by: z.string(),
+  reason: z.string(),
+});
+
+const campaignRecord = z.discriminatedUnion('kind', [book, batch, owner, batchFence, free, spend, allowance]);
 
 /** Thrown for unreadable records. The caller must stop, because guessing the content could spend money twice. */
 export class JournalRecordError extends Error {

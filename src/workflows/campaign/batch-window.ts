@@ -17,7 +17,7 @@ import {
 import { batchWorkflowId, nextGrant } from '../../domain/campaign/budget-book';
 import { type SettledBatch } from '../../domain/campaign/campaign-activities';
 import {
-  fairnessKeyOf,
+  batchPriority,
   FEW_AT_HAND,
   rowsOfBatch,
   shareSlots,
@@ -26,7 +26,7 @@ import {
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { replacesResults, type RowQueue, type RowSet, sizeOf, without } from '../../domain/campaign/row-sets';
-import { given } from '../../domain/json';
+import { labelsMemo, labelTexts } from '../../domain/money';
 import { SIGNAL, STARTED_BY, WORKFLOW } from '../../domain/names';
 import { searchableChild } from '../workflow-metadata';
 import { type BudgetBook } from './budget-book';
@@ -97,6 +97,7 @@ const FEW_LEFT = 0.3;
 
 export interface DesiredState {
   readonly concurrency: number;
+  readonly priority: number | undefined;
   readonly createsPerSecond: number | null;
   readonly budget: number | null;
   /** Mean price of a planned row, in micro-units. */
@@ -268,7 +269,6 @@ export class BatchWindow {
   }
 
   private async start(open: OpenBatch, desired: DesiredState): Promise<void> {
-    const { priority: priorityKey, fairnessWeight } = this.input;
     const { batch, rows } = open;
     const orders = this.ordersFor(open, desired);
     open.sentOrders = textOf(orders);
@@ -289,9 +289,9 @@ export class BatchWindow {
         // After a campaign is terminated, nothing more may be bought.
         parentClosePolicy: ParentClosePolicy.TERMINATE,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
-        memo: STARTED_BY,
-        ...searchableChild({ campaign: this.campaign }),
-        priority: { fairnessKey: fairnessKeyOf(this.campaign), ...given({ priorityKey, fairnessWeight }) },
+        memo: { ...labelsMemo(this.input.labels), ...STARTED_BY },
+        ...searchableChild({ campaign: this.campaign, labels: labelTexts(this.input.labels) }),
+        priority: batchPriority(this.input, this.campaign, desired.priority),
       });
       void child.result().then(
         (result) => this.ended(open, result),

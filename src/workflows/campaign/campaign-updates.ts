@@ -23,6 +23,10 @@ export const cancelUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.cancel
 export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setConcurrency']]>(
   UPDATE.setConcurrency,
 );
+/** The `setPriority` Update: changes the priority of batches that have not started yet. */
+export const setPriorityUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setPriority']]>(
+  UPDATE.setPriority,
+);
 /** The `raiseBudget` Update: raises the campaign's spending limit. */
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
@@ -72,12 +76,16 @@ export function acceptUpdates(campaign: Campaign): void {
       'Nothing more will be bought. Rows that were not bought end now. Rows in progress are already paid for, and their results will be collected.',
     );
   });
-  const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;
+  const { setConcurrency: concurrency, setPriority, raiseBudget: budget, resumeRows: rows } = UPDATE_CHECKS;
   onUpdate(setConcurrencyUpdate, fits(concurrency), (input) => setConcurrency(campaign, input));
+  onUpdate(setPriorityUpdate, fits(setPriority), ({ priority }) => {
+    campaign.priority = priority;
+    return yes(`Batches that start from now on have priority ${priority}.`);
+  });
   onUpdate(raiseBudgetUpdate, fits(budget), (input) => raiseBudget(campaign, input));
   onUpdate(resumeRowsUpdate, fits(rows), (input) => resumeRows(campaign, input));
-  onUpdate(adoptRowUpdate, fits(decisions.adopt), (input) => decide(campaign, 'adopt', input));
-  onUpdate(declareRowLostUpdate, fits(decisions.declareLost), (input) =>
+  onUpdate(adoptRowUpdate, fits(UPDATE_CHECKS.adopt), (input) => decide(campaign, 'adopt', input));
+  onUpdate(declareRowLostUpdate, fits(UPDATE_CHECKS.declareLost), (input) =>
     decide(campaign, 'declareLost', input),
   );
 }

@@ -66,6 +66,7 @@ export class Campaign {
   /** Results from closed batches. */
   results: ResultsRef;
   concurrency: number;
+  priority: number | undefined;
   budget: CampaignCarried['budget'];
   paused: boolean;
   stop: CampaignCarried['stop'];
@@ -85,6 +86,7 @@ export class Campaign {
     this.plan = carried?.plan ?? null;
     this.results = carried?.results ?? input.previous ?? noResults();
     this.concurrency = carried?.concurrency ?? input.concurrency ?? DEFAULT_CONCURRENCY;
+    this.priority = carried?.priority ?? input.priority;
     this.budget = carried?.budget ?? input.budget ?? null;
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
@@ -220,7 +222,7 @@ export class Campaign {
 
   carry(): CampaignCarried {
     const { startedAt, plan, results, concurrency, budget, paused, stop, selections, notes } = this;
-    const { planned, cheapestSkipped, round } = this;
+    const { planned, cheapestSkipped, round, priority } = this;
     return {
       v: 1,
       startedAt,
@@ -232,6 +234,7 @@ export class Campaign {
       before: this.books.before(),
       ...this.window.save(),
       concurrency,
+      ...given({ priority }),
       budget,
       paused,
       stop,
@@ -244,10 +247,11 @@ export class Campaign {
   }
 
   private desiredState(leaves: boolean): DesiredState {
-    const { concurrency, budget, paused, stop, plan } = this;
+    const { concurrency, priority, budget, paused, stop, plan } = this;
     const priced = plan === null ? 0 : plan.planned - plan.unpriced;
     return {
       concurrency,
+      priority,
       createsPerSecond: plan?.createsPerSecond ?? null,
       budget: budget?.microUnits ?? null,
       rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
@@ -326,6 +330,8 @@ interface CampaignCarried {
   readonly limits: LimitShares;
   readonly ordersN: number;
   readonly concurrency: number;
+  /** Absent if the default is used. */
+  readonly priority?: number;
   readonly budget: Money | null;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;

@@ -208,7 +208,7 @@ async function planConcurrently(campaign: Campaign, select: RowSelection): Promi
 async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan | null> {
   const { input } = campaign;
   const results = campaign.allResults();
-  const { manifest, account, limit, sample, rebuyChanged } = input;
+  const { manifest, account, labels, limit, sample, rebuyChanged } = input;
   const first = campaign.plan === null;
   const plan = activity(ACTIVITY.planCampaign, { summary: 'read the manifest' });
   try {
@@ -219,7 +219,7 @@ async function makePlan(campaign: Campaign, select: RowSelection): Promise<Campa
       onInvalid: input.onInvalid ?? 'fail',
       rebuyChanged: rebuyChanged === true,
       generation: results.generation + 1,
-      ...given({ account, ...(first && { limit, sample }) }),
+      ...given({ account, labels, ...(first && { limit, sample }) }),
       ...(results.generation >= 0 && { previous: results }),
       ...(campaign.budget !== null && { budget: campaign.budget }),
     });

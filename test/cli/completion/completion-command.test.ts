@@ -75,7 +75,11 @@ describe('temporal-media completion', () => {
     ['values after an equals sign', ['status', '--output', '=', 'json'], ['json', 'jsonl']],
     ['values right after an equals sign', ['status', '--output', '='], formats],
     ['values of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
-    ['schemas', ['schema', 'campaign-s'], ['campaign-state', 'campaign-set-concurrency']],
+    [
+      'schemas',
+      ['schema', 'campaign-s'],
+      ['campaign-state', 'campaign-set-concurrency', 'campaign-set-priority'],
+    ],
     ['directories with blanks', ['video', '--out', 'my'], ['my films']],
     ['files with blanks', ['edit', '--image', 'my p'], ['my poster.png']],
     ['nothing for free text', ['video', '--prompt', ''], []],

@@ -14,6 +14,7 @@ import {
   type resumeRowsUpdate,
   type resumeUpdate,
   type setConcurrencyUpdate,
+  type setPriorityUpdate,
   type videoStateQuery,
   type waitsQuery,
 } from '../../../src/workflows';
@@ -107,6 +108,10 @@ const setConcurrency: SentTo<typeof setConcurrencyUpdate> = {
   argument: 'campaign-set-concurrency',
   result: 'campaign-update-result',
 };
+const setPriority: SentTo<typeof setPriorityUpdate> = {
+  argument: 'campaign-set-priority',
+  result: 'campaign-update-result',
+};
 const raiseBudget: SentTo<typeof raiseBudgetUpdate> = {
   argument: 'campaign-raise-budget',
   result: 'campaign-update-result',
@@ -132,6 +137,7 @@ export const UPDATE_MESSAGES: readonly Update[] = [
   { name: UPDATE.resume, of: 'runCampaign', ...resume },
   { name: UPDATE.cancel, of: 'runCampaign', ...cancel },
   { name: UPDATE.setConcurrency, of: 'runCampaign', ...setConcurrency },
+  { name: UPDATE.setPriority, of: 'runCampaign', ...setPriority },
   { name: UPDATE.raiseBudget, of: 'runCampaign', ...raiseBudget },
   { name: UPDATE.resumeRows, of: 'runCampaign', ...resumeRows },
   { name: UPDATE.adopt, of: 'runCampaign', ...adoptRow },

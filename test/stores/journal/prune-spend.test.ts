@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { SpendBooks } from '../../../src/activities/spend-book';
 import { bookLog, spendLog } from '../../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../../src/domain/journal';
+import { type SpendLimit } from '../../../src/domain/money';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
 import { pruneSpend } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 
+const of = (payer: string, limit: SpendLimit) => ({ ...limit, payer, whenReached: 'wait' as const });
 const DAY = 86_400_000;
 
 describe('pruning what accounts have spent', () => {
@@ -52,12 +54,12 @@ describe('pruning what accounts have spent', () => {
 
   it('[C1.7] leaves the limit of a running worker as it is, and the books of campaigns', async () => {
     const limit = { microUnits: 10, currency: 'USD', per: 'month' } as const;
-    await new SpendBooks(journal).reserve('a', limit, 8);
+    await new SpendBooks(journal).reserve(of('a', limit), 8);
     await journal.putRecord(bookLog('default', 'spring'), 0, {
       ...{ v: 1, kind: 'owner', run: 'r', at: '2020-01-01T00:00:00Z' },
     });
     expect(await pruneSpend({ records, before: new Date(Date.now() + DAY), dryRun: false })).toBe(0);
-    expect(await new SpendBooks(journal).reserve('a', limit, 8)).toMatchObject({ spent: 8 });
+    expect(await new SpendBooks(journal).reserve(of('a', limit), 8)).toMatchObject({ spent: 8 });
     expect(await journal.readRecord(bookLog('default', 'spring'), 0)).not.toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { collect, type CommandContext, type CommonOptions, withCommonOptions } from '../shared/context';
 import { badInput } from '../shared/errors';
-import { type DecideOptions, withDecisionOptions } from '../shared/paid-options';
+import { type DecideOptions, withDecisionOptions, withLabelOptions } from '../shared/paid-options';
 import {
   type RunOptions,
   type ResumeRowsCommandOptions,
@@ -87,7 +87,7 @@ function addRun(campaign: Command, context: CommandContext): void {
       'with --prompts: model-specific field for every row; can be repeated',
       collect,
     );
-  withCommonOptions(withConsentOptions(withRunOptions(run)))
+  withCommonOptions(withConsentOptions(withLabelOptions(withRunOptions(run))))
     .addHelpText('after', RUN_HELP)
     .action(async (manifest: string | undefined, options: RunOptions) => {
       const { runCampaignCommand } = await import('./run.js');
@@ -176,6 +176,10 @@ function addOrders(campaign: Command, context: CommandContext): void {
         .description('change a running campaign')
         .argument(...ID)
         .option('--concurrency <number>', 'maximum videos in flight')
+        .option(
+          '--priority <number>',
+          'from 1 to 5, for rows that no batch has taken; lower numbers go first',
+        )
         .option('--budget <amount>', 'maximum spend; creates stop when it is reached: 200, 200USD'),
     ),
   ).action(async (id: string, options: CommonOptions) => {

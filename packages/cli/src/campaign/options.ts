@@ -5,10 +5,10 @@ import { given } from 'temporal-media/internal/domain/json';
 import { type Amount, readAmount } from 'temporal-media/internal/domain/money';
 import { type CommonOptions } from '../shared/context';
 import { badInput } from '../shared/errors';
-import { waitForOf } from '../shared/paid-options';
+import { type LabelOptions, waitForOf } from '../shared/paid-options';
 
 /** Options for `campaign run`. */
-export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions {
+export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions, LabelOptions {
   readonly id?: string;
   readonly out?: string;
   readonly format?: 'csv' | 'jsonl';

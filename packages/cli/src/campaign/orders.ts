@@ -25,7 +25,7 @@ import {
 } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 import { modelsInForce } from '../shared/models-in-force';
-import { type DecideOptions } from '../shared/paid-options';
+import { type DecideOptions, priorityOf } from '../shared/paid-options';
 import { commandFor } from '../shared/text';
 import { decideUnconfirmed, userName } from '../unconfirmed/run';
 import { planHere } from './local-plan';
@@ -134,6 +134,7 @@ function retriedOutcomes(names: readonly string[] | undefined): readonly Retried
 
 interface SetOptions extends CommonOptions, ConsentOptions {
   readonly concurrency?: string;
+  readonly priority?: string;
   readonly budget?: string;
 }
 
@@ -150,13 +151,16 @@ export async function orderCampaign(
   });
 }
 
-/** `campaign set`: changes a running campaign's concurrency or budget. @throws CliError */
+/** `campaign set`: changes a running campaign's concurrency, priority or budget. @throws CliError */
 export async function setCampaign(context: CommandContext, id: string, options: SetOptions): Promise<void> {
   const { report } = context;
   const concurrency = countOf('--concurrency', options.concurrency);
   const amount = amountOf('--budget', options.budget);
-  if (concurrency === undefined && amount === undefined)
-    throw badInput([{ field: '--concurrency', message: 'is required, unless --budget is set.' }]);
+  const { priority } = priorityOf(options, undefined);
+  if (concurrency === undefined && priority === undefined && amount === undefined)
+    throw badInput([
+      { field: '--concurrency', message: 'is required, unless --budget or --priority is set.' },
+    ]);
   const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);
@@ -173,6 +177,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
     }
     if (concurrency !== undefined)
       results.push(await media.campaigns.order(id, 'setConcurrency', { concurrency }));
+    if (priority !== undefined) results.push(await media.campaigns.order(id, 'setPriority', { priority }));
     answerOrders(context, id, results);
   });
 }

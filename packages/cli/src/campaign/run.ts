@@ -22,7 +22,7 @@ import { onInterruption } from '../shared/interruption';
 import { type CampaignEstimate } from '../shared/json-output';
 import { type ModelsInForce, modelsInForce } from '../shared/models-in-force';
 import { prepareOut } from '../shared/output-files';
-import { idOf } from '../shared/paid-options';
+import { idOf, labelsOf, priorityOf } from '../shared/paid-options';
 import { requireReadableResults } from '../shared/readable-results';
 import { type Report } from '../shared/report';
 import { unlessInterrupted, warnWithoutWorker } from '../shared/run-paid';
@@ -102,13 +102,19 @@ async function readRun(context: CommandContext, options: RunOptions): Promise<Ru
   const models = await modelsInForce(config, env, options.account);
   const budget = moneyOption('--budget', amount, currencyOf(models));
   const { onInvalid, rebuyChanged, account } = options;
+  const labels = labelsOf(options);
+  const order = priorityOf(options, labels);
   return {
     id,
     config,
     env,
     store,
     models,
-    settings: { ...changes, ...given({ limit, sample, budget, onInvalid, rebuyChanged, account }) },
+    settings: {
+      ...changes,
+      ...order,
+      ...given({ limit, sample, budget, onInvalid, rebuyChanged, account, labels }),
+    },
     consent: { limit: spendLimit, yes: options.yes === true, budget, maxAttempts: changes.maxAttempts },
     directory,
     detach: options.detach === true,

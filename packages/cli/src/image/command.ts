@@ -19,6 +19,7 @@ import {
 } from '../shared/context';
 import { refuseInvalidCall } from '../shared/invalid-request';
 import {
+  howOf,
   idOf,
   numberOption,
   type PaidOptions,
@@ -28,6 +29,7 @@ import {
   startOf,
   waitForOf,
   waitMsOf,
+  withLabelOptions,
   withSpendOptions,
 } from '../shared/paid-options';
 import { type Run } from '../shared/run-paid';
@@ -73,7 +75,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   );
   const paid = { operation: 'edit_image', request } as const;
   const start: ImageCall['start'] = (media, how) =>
-    media.images.start({ request, ...how }, { id, ...given({ as: options.as }) });
+    media.images.start({ request, ...how }, { id, ...given({ as: options.as }), ...howOf(options) });
   await runImageCall(context, options, { id, waitFor, config, store, paid, sendsFiles, start });
 }
 
@@ -103,7 +105,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
   } as ImageGenerationRequest;
   const paid = { operation: 'generate_image', request } as const;
   const start: ImageCall['start'] = (media, how) =>
-    media.images.start({ request, ...how }, { id, ...given({ as: options.as }) });
+    media.images.start({ request, ...how }, { id, ...given({ as: options.as }), ...howOf(options) });
   await runImageCall(context, options, { id, waitFor, config, store, paid, start });
 }
 
@@ -151,7 +153,7 @@ interface ImageOptions extends PaidOptions {
 function withImageOptions(command: Command): Command {
   return withCommonOptions(
     withSpendOptions(
-      command
+      withLabelOptions(command)
         .requiredOption('--model <id>', 'public model id, sent exactly as given')
         .requiredOption('--prompt <text>', 'scene, subject, composition, action and style, or what to edit')
         .option('--size <WxH>', 'for example 1024x1024, or auto if the model allows it')

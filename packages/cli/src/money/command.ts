@@ -29,7 +29,7 @@ interface ReportOptions extends PeriodOptions {
 
 type SettleOptions = CommonOptions & Omit<Settlement, 'id'>;
 
-const DIMENSIONS: readonly Dimension[] = [
+const DIMENSIONS: readonly string[] = [
   'day',
   'month',
   'account',
@@ -78,7 +78,7 @@ export function addMoneyCommand(program: Command, context: CommandContext): void
       .description('add up estimates and bills')
       .option(
         '--by <dimension>',
-        `group by ${DIMENSIONS.join(', ')}; repeat it, or separate several by commas`,
+        `group by ${DIMENSIONS.join(', ')} or label:NAME; repeat it, or separate several by commas`,
         collect,
       )
       .addOption(
@@ -148,10 +148,10 @@ function limitOf(text: string): number {
 
 function dimensionsOf(given: readonly string[] = []): readonly Dimension[] {
   const names = given.flatMap((text) => text.split(','));
-  const known = names.filter((name): name is Dimension => DIMENSIONS.some((one) => one === name));
+  const known = names.filter((name): name is Dimension => DIMENSIONS.includes(name) || /^label:./.test(name));
   if (known.length === names.length) return [...new Set(known)];
   throw badInput(
-    [{ field: '--by', message: 'has an unknown dimension.', allowed: [...DIMENSIONS] }],
+    [{ field: '--by', message: 'has an unknown dimension.', allowed: [...DIMENSIONS, 'label:NAME'] }],
     UNCHANGED,
   );
 }

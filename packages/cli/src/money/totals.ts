@@ -14,15 +14,23 @@ import { type CommandContext } from '../shared/context';
 import { textTable } from '../shared/progress-view';
 import { callsIn, fateOf, type Period, type Place, reviewReason, type SentCall } from './calls';
 
-/** What calls can be grouped by. Days and months are those of the send, in UTC. */
-export type Dimension = 'day' | 'month' | 'account' | 'model' | 'campaign' | 'operation' | 'outcome';
+/** What calls can be grouped by. Days and months are those of the send, in UTC; `label:NAME` is a label's value. */
+export type Dimension =
+  | 'day'
+  | 'month'
+  | 'account'
+  | 'model'
+  | 'campaign'
+  | 'operation'
+  | 'outcome'
+  | `label:${string}`;
 
 /** How totals are printed without `-o`. */
 export type TotalsFormat = 'table' | 'csv' | 'json';
 
 /** Totals of one group in one currency. Money is in micro-units of it. */
 export interface CostTotals {
-  /** Value of each dimension; empty for the totals of everything. A call outside a campaign has an empty one. */
+  /** Value of each dimension; empty for the totals of everything. Empty for a call without one. */
   readonly group: { readonly [dimension in Dimension]?: string };
   /** ISO 4217 code; null for sends without estimate and bill. */
   readonly currency: string | null;
@@ -121,6 +129,11 @@ function valueOf(dimension: Dimension, call: SentCall, now: number): string {
     case 'model':
     case 'operation':
       return sent[dimension];
+    default: {
+      const name = dimension.slice('label:'.length);
+      const labels = (sent.kind === 'intent' ? sent.labels : undefined) ?? {};
+      return Object.hasOwn(labels, name) ? (labels[name] as string) : '';
+    }
   }
 }
 

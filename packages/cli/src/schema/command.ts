@@ -76,6 +76,7 @@ export const SCHEMA_NAMES = {
   'campaign-result':
     'the outcome of a campaign: the result of its workflow (the `data` field of `campaign run`)',
   'campaign-row': "a line of results.jsonl in a campaign's report",
+  'campaign-set-priority': "the argument of a campaign's setPriority Update",
   'campaign-set-concurrency': "the argument of a campaign's setConcurrency Update",
   'campaign-raise-budget': "the argument of a campaign's raiseBudget Update",
   'campaign-resume-rows': "the argument of a campaign's resumeRows Update",
@@ -118,6 +119,7 @@ export interface Documents {
   readonly 'campaign-state': CampaignState;
   readonly 'campaign-result': CampaignResult;
   readonly 'campaign-row': ResultRecord;
+  readonly 'campaign-set-priority': CampaignUpdates['setPriority'];
   readonly 'campaign-set-concurrency': CampaignUpdates['setConcurrency'];
   readonly 'campaign-raise-budget': CampaignUpdates['raiseBudget'];
   readonly 'campaign-resume-rows': CampaignUpdates['resumeRows'];

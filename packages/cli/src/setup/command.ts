@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { SEARCH_ATTRIBUTES } from 'temporal-media/internal/domain/names';
+import { SEARCH_ATTRIBUTES, searchAttributeType } from 'temporal-media/internal/domain/names';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { CliError } from '../shared/errors';
@@ -14,8 +14,13 @@ export interface SetupResult {
   readonly present: readonly string[];
 }
 
-/** `IndexedValueType` of the Temporal API. */
-const KEYWORD = 2;
+/** `IndexedValueType` of the Temporal API, and its name in the Temporal CLI. */
+const TYPES = {
+  KEYWORD: { value: 2, name: 'Keyword' },
+  KEYWORD_LIST: { value: 7, name: 'KeywordList' },
+} as const;
+
+const typeOf = (name: string) => TYPES[searchAttributeType(name)];
 
 /** Registers this package's search attributes in the namespace. @throws CliError when the server does not allow it */
 export async function setUp(
@@ -27,11 +32,13 @@ export async function setUp(
   const known = await operatorService
     .listSearchAttributes({ namespace })
     .catch((error: unknown) => refused(namespace, error));
-  const wrong = SEARCH_ATTRIBUTES.find((name) => (known.customAttributes?.[name] ?? KEYWORD) !== KEYWORD);
+  const wrong = SEARCH_ATTRIBUTES.find(
+    (name) => (known.customAttributes?.[name] ?? typeOf(name).value) !== typeOf(name).value,
+  );
   if (wrong !== undefined)
     throw new CliError(
       'configuration',
-      `Search attribute ${wrong} in namespace ${namespace} must have type Keyword, but has another type.`,
+      `Search attribute ${wrong} in namespace ${namespace} must have type ${typeOf(wrong).name}, but has another type.`,
       { hint: 'Remove or rename that search attribute, or leave MEDIA_SEARCH_ATTRIBUTES unset.' },
     );
   const present = SEARCH_ATTRIBUTES.filter((name) => known.customAttributes?.[name] !== undefined);
@@ -40,7 +47,7 @@ export async function setUp(
     await operatorService
       .addSearchAttributes({
         namespace,
-        searchAttributes: Object.fromEntries(registered.map((name) => [name, KEYWORD])),
+        searchAttributes: Object.fromEntries(registered.map((name) => [name, typeOf(name).value])),
       })
       .catch((error: unknown) => refused(namespace, error));
   const did =
@@ -58,7 +65,7 @@ export async function setUp(
  */
 function refused(namespace: string, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
-  const names = SEARCH_ATTRIBUTES.map((name) => `--name ${name} --type Keyword`).join(' ');
+  const names = SEARCH_ATTRIBUTES.map((name) => `--name ${name} --type ${typeOf(name).name}`).join(' ');
   throw new CliError(
     'configuration',
     `The server did not allow this client to register search attributes: ${why}`,
@@ -89,7 +96,7 @@ export function addSetupCommand(program: Command, context: CommandContext): void
 }
 
 const HELP = `
-The attributes are MediaOutcome, MediaModel, MediaAccount, MediaTaskId and MediaCampaign, all of type Keyword. With
+The attributes are MediaOutcome, MediaModel, MediaAccount, MediaTaskId and MediaCampaign, of type Keyword, and MediaLabels (KeywordList). With
 MEDIA_SEARCH_ATTRIBUTES=1, commands set them on the workflows they start, as does
 \`new TemporalMediaClient(client, { searchAttributes: true })\`. Use them in web UI or Temporal CLI queries, such as:
   MediaOutcome = "unconfirmed" AND CloseTime > "2026-11-24"

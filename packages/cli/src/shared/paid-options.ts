@@ -11,17 +11,18 @@ import {
 } from 'temporal-media';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
+import { type Fairness, fairnessValue, type Labels, labelsCheck } from 'temporal-media/internal/domain/money';
 import { milliseconds } from 'temporal-media/internal/domain/shape';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { type IngestedFile, ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type SpendOptions } from './before-send';
-import { type CommonOptions, withCommonOptions } from './context';
+import { collect, type CommonOptions, withCommonOptions } from './context';
 import { badInput, CliError } from './errors';
 
 /** Options of every command that may cost money. */
-export interface PaidOptions extends CommonOptions, SpendOptions {
+export interface PaidOptions extends CommonOptions, SpendOptions, LabelOptions {
   readonly model: string;
   readonly prompt: string;
   readonly field?: readonly string[];
@@ -32,10 +33,67 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly again?: boolean;
 }
 
-/** Returns the start options shared by every command that starts a paid workflow. */
-export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
+/** Options that say for whom a call is made, and who shares the queues' capacity. */
+export interface LabelOptions {
+  readonly label?: readonly string[];
+  readonly priority?: string;
+  readonly fairness?: string;
+}
+
+export function withLabelOptions(command: Command): Command {
+  return command
+    .option(
+      '--label <name=value>',
+      'label for reports and limits, such as tenant=acme; can be repeated',
+      collect,
+    )
+    .option('--priority <number>', 'from 1 to 5; lower numbers go first (default: 3)')
+    .option(
+      '--fairness <label:name>',
+      'share the capacity of task queues fairly between the values of a label',
+    );
+}
+
+/** @throws CliError for invalid labels */
+export function labelsOf({ label = [] }: LabelOptions): Labels | undefined {
+  const labels = readPairs('--label', label);
+  if (labels.size === 0) return undefined;
+  const read = Object.fromEntries(labels);
+  const issue = labelsCheck(read, '--label');
+  if (issue !== undefined) throw badInput([issue]);
+  return read;
+}
+
+/** @throws CliError for an invalid priority, or a label that the call does not have */
+export function priorityOf(
+  { priority, fairness }: LabelOptions,
+  labels: Labels | undefined,
+): { readonly priority?: number; readonly fairness?: Fairness } {
+  if (priority !== undefined && !/^[1-5]$/.test(priority))
+    throw badInput([{ field: '--priority', message: 'must be a number from 1 to 5.' }]);
+  if (fairness !== undefined && fairnessValue(fairness as Fairness, labels) === undefined)
+    throw badInput([
+      {
+        field: '--fairness',
+        message: 'must be label:NAME with the name of a --label, such as label:tenant.',
+      },
+    ]);
+  return given({
+    priority: priority === undefined ? undefined : Number(priority),
+    fairness: fairness as Fairness | undefined,
+  });
+}
+
+/** Returns the Temporal options of a paid start. @throws CliError */
+export function howOf(options: LabelOptions) {
+  const { priority: priorityKey, fairness } = priorityOf(options, labelsOf(options));
+  return given({ priority: priorityKey === undefined ? undefined : { priorityKey }, fairness });
+}
+
+/** Returns the start options shared by every command that starts a paid workflow. @throws CliError */
+export function startOf({ account, again, ...options }: Pick<PaidOptions, 'account' | 'again' | 'label'>) {
   return {
-    ...given({ account }),
+    ...given({ account, labels: labelsOf(options) }),
     refuseWhileUnconfirmed: again !== true,
     ...(again === true && { again: true }),
   };
@@ -130,15 +188,21 @@ export function numberOption(text: string | undefined): number | undefined {
 /** Reads `--field NAME=VALUE`. JSON values are sent as JSON, all others as text. @throws CliError */
 export function readFields(values: readonly string[] = []): { [name: string]: JsonValue } | undefined {
   if (values.length === 0) return undefined;
-  const fields = new Map<string, JsonValue>();
+  const fields = [...readPairs('--field', values)].map(([name, value]) => [name, jsonOrText(value)]);
+  return Object.fromEntries(fields) as { [name: string]: JsonValue };
+}
+
+/** @throws CliError for a value without a name, or a name that occurs twice */
+function readPairs(field: string, values: readonly string[]): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
   for (const value of values) {
     const equals = value.indexOf('=');
-    if (equals < 1) throw badInput([{ field: '--field', message: 'must have the form NAME=VALUE.' }]);
+    if (equals < 1) throw badInput([{ field, message: 'must have the form NAME=VALUE.' }]);
     const name = value.slice(0, equals);
-    if (fields.has(name)) throw badInput([{ field: '--field', message: `must not set ${name} twice.` }]);
-    fields.set(name, jsonOrText(value.slice(equals + 1)));
+    if (pairs.has(name)) throw badInput([{ field, message: `must not set ${name} twice.` }]);
+    pairs.set(name, value.slice(equals + 1));
   }
-  return Object.fromEntries(fields);
+  return pairs;
 }
 
 function jsonOrText(text: string): JsonValue {

@@ -12,6 +12,7 @@ import {
 } from '../shared/context';
 import { refuseInvalidCall } from '../shared/invalid-request';
 import {
+  howOf,
   idOf,
   numberOption,
   type PaidOptions,
@@ -23,6 +24,7 @@ import {
   startOf,
   waitForOf,
   waitMsOf,
+  withLabelOptions,
   withSpendOptions,
 } from '../shared/paid-options';
 import { commandFor } from '../shared/text';
@@ -40,28 +42,30 @@ interface VideoOptions extends PaidOptions {
 export function addVideoCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     withSpendOptions(
-      program
-        .command('video')
-        .description('create a video, wait for it and save the file')
-        .requiredOption('--model <id>', 'public model id, sent exactly as given')
-        .requiredOption('--prompt <text>', 'description of scene, motion, camera and audio')
-        .option('--duration <seconds>', 'duration in whole seconds, if the model allows it')
-        .option('--resolution <value>', 'resolution, for example 720p, if the model allows it')
-        .option('--aspect-ratio <ratio>', 'aspect ratio, for example 16:9, if the model allows it')
-        .option('--reference <kind=source>', 'image, video or audio=FILE_OR_URL; can be repeated', collect)
-        .option('--field <name=value>', 'model-specific field; can be repeated', collect)
-        .option('--account <name>', "name of the worker's credential to use")
-        .option(
-          '--wait-for <duration>',
-          'how long to wait before exiting; the video continues: 90s, 15m, 2h, 3d (default: 15m)',
-        )
-        .option('--polling <mode>', POLLING_HELP)
-        .option('--out <dir>', 'directory for the file', '.')
-        .option(
-          '--id <id>',
-          'workflow id and creation key; reusing an id never buys twice (default: a new id)',
-        )
-        .option('--detach', 'print the id and return as soon as the workflow has started'),
+      withLabelOptions(
+        program
+          .command('video')
+          .description('create a video, wait for it and save the file')
+          .requiredOption('--model <id>', 'public model id, sent exactly as given')
+          .requiredOption('--prompt <text>', 'description of scene, motion, camera and audio')
+          .option('--duration <seconds>', 'duration in whole seconds, if the model allows it')
+          .option('--resolution <value>', 'resolution, for example 720p, if the model allows it')
+          .option('--aspect-ratio <ratio>', 'aspect ratio, for example 16:9, if the model allows it')
+          .option('--reference <kind=source>', 'image, video or audio=FILE_OR_URL; can be repeated', collect)
+          .option('--field <name=value>', 'model-specific field; can be repeated', collect)
+          .option('--account <name>', "name of the worker's credential to use")
+          .option(
+            '--wait-for <duration>',
+            'how long to wait before exiting; the video continues: 90s, 15m, 2h, 3d (default: 15m)',
+          )
+          .option('--polling <mode>', POLLING_HELP)
+          .option('--out <dir>', 'directory for the file', '.')
+          .option(
+            '--id <id>',
+            'workflow id and creation key; reusing an id never buys twice (default: a new id)',
+          )
+          .option('--detach', 'print the id and return as soon as the workflow has started'),
+      ),
     ),
   )
     .addHelpText('after', HELP)
@@ -125,7 +129,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
           ...given({ waitFor, polling }),
           ...startOf(options),
         },
-        { id },
+        { id, ...howOf(options) },
       ),
   });
 }

@@ -147,7 +147,7 @@ export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): M
 
 /**
  * For whom or what a call is made, such as `{ tenant: 'acme' }`. They are in the journal, memos, search attributes,
- * results and reports, never in metrics, and are no part of the request: they change nothing about what is bought.
+ * results and reports, but never in metrics, and change nothing about what is bought.
  */
 export type Labels = { readonly [name: string]: string };
 

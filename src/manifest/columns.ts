@@ -74,7 +74,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   }),
   column('mask', ['edit'], 'Mask for the edit, in the same format as images.'),
   column('account', ALL, "Name of the credential. Default: the campaign's account."),
-  column('label', ALL, 'label:NAME sets a label, such as the tenant that the row is for.', {
+  column('label', ALL, 'A label, such as the tenant that the row is for.', {
     suffix: 'always',
   }),
   column('field', ALL, 'field:NAME sets a model-specific field, as JSON or plain text.', {

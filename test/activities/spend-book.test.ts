@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SpendBooks } from '../../src/activities/spend-book';
 import { spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
-import { type SpendLimit, spendWindow } from '../../src/domain/money';
+import { type Labels, limitsOf, type SpendLimit, spendWindow } from '../../src/domain/money';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 
 const ACCOUNT = 'studio-a';
@@ -88,5 +88,63 @@ describe('what an account has spent', () => {
     ['month', '2026-01', Date.UTC(2026, 1)],
   ] as const)('a window of one %s of UTC is %s', (per, id, endsAt) => {
     expect(spendWindow(per, NOON + 1)).toEqual({ id, endsAt });
+  });
+});
+
+describe('limits by label', () => {
+  const LABELLED = {
+    spendLimit: { microUnits: 100, currency: 'USD', per: 'day' },
+    limits: [
+      { label: 'tenant', each: 50, values: { acme: 80 }, currency: 'USD', per: 'hour', whenReached: 'wait' },
+      { label: 'project', each: null, values: { x: 5 }, currency: 'USD', per: 'day', whenReached: 'refuse' },
+    ],
+  } as const;
+
+  it('are those of the labels that a call has, after the limit of its account', () => {
+    const payers = (labels?: Labels) =>
+      limitsOf('a', LABELLED, labels).map(({ payer, microUnits }) => [payer, microUnits]);
+    expect(payers()).toEqual([['a', 100]]);
+    expect(payers({ tenant: 'acme', project: 'y' })).toEqual([
+      ['a', 100],
+      ['a/tenant=acme', 80],
+    ]);
+    expect(payers({ tenant: 'other', project: 'x' })).toEqual([
+      ['a', 100],
+      ['a/tenant=other', 50],
+      ['a/project=x', 5],
+    ]);
+    expect(payers({ tenant: 'constructor', toString: 'x' })).toContainEqual(['a/tenant=constructor', 50]);
+  });
+});
+
+describe('what persons allow, and bills', () => {
+  it('[C1.7] raises a limit until its time, exactly, whoever reserves', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'temporal-media-allow-'));
+    try {
+      let now = NOON;
+      const books = () => new SpendBooks(createFileJournal({ root }), () => now);
+      const limit = of('a/tenant=acme', limitOf(10));
+      expect(await books().reserve(limit, 10)).toHaveProperty('giveBack');
+      expect(await books().reserve(limit, 1)).toHaveProperty('spent', 10);
+      const until = new Date(NOON + 3_600_000).toISOString();
+      const allowance = { microUnits: 5, until, by: 'ada', reason: 'launch' };
+      await Promise.all([books().allow(limit, allowance), books().allow(limit, allowance)]);
+      expect(await books().used(limit)).toMatchObject({ spent: 10, allowed: 10 });
+      const asked = await Promise.all(Array.from({ length: 20 }, () => books().reserve(limit, 1)));
+      expect(asked.filter((one) => 'giveBack' in one)).toHaveLength(10);
+      now += 3_600_000;
+      expect(await books().used(limit)).toMatchObject({ spent: 20, allowed: 0 });
+      // A cheaper bill frees money, a dearer one counts beyond the limit, and none counts in a window that has ended.
+      const at = new Date(NOON).toISOString();
+      await books().billed([limit], at, -15);
+      expect(await books().reserve(limit, 5)).toHaveProperty('giveBack');
+      await books().billed([limit], at, 100);
+      expect(await books().used(limit)).toMatchObject({ spent: 110 });
+      await books().billed([limit], '2026-01-30T12:00:00Z', 100);
+      await books().billed([limit], at, -1_000);
+      expect(await books().used(limit)).toMatchObject({ spent: 0 });
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
   });
 });

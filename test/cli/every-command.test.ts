@@ -14,6 +14,8 @@ const ELSEWHERE: { readonly [command: string]: string } = {
   dev: 'dev-command.test.ts',
   // It refuses a namespace in which others have encrypted workflows.
   'artifacts prune': 'artifacts-prune.test.ts',
+  // It needs an account with a limit.
+  'money allow': 'labels.test.ts',
 };
 
 const leaves = (command: Command, before = ''): string[] =>
@@ -124,6 +126,7 @@ describe('every command with -o json and -o jsonl', () => {
       'money review': [],
       'money settle': [lost, '--amount', '0.35USD', '--reference', 'invoice 2026-11', ...why],
       'money report': ['--by', 'day,model'],
+      'money limits': [],
       'models ls': [],
       'models show': ['cine-1'],
       'config show': [],

@@ -81,7 +81,8 @@ describe('search attributes', () => {
   });
 
   it('videos and images are found by outcome, model, account, task; status finds a task by them', async () => {
-    const done = await media.startVideo({ request: video('done') }, { id: 'done' });
+    const labels = { tenant: 'acme', project: 'spring' };
+    const done = await media.startVideo({ request: video('done'), labels }, { id: 'done' });
     const outcome = await done.result();
     expect(outcome).toMatchObject({ outcome: 'completed' });
     const refused = await media.startVideo({ request: video('[fail:moderation] refused') }, { id: 'failed' });
@@ -98,6 +99,11 @@ describe('search attributes', () => {
     expect(await found(`MediaOutcome = 'failed' AND MediaModel = 'cine-1'`, 1)).toEqual(['failed']);
     expect(await found(`MediaAccount = '${account}'`, 2)).toEqual(['done', 'failed']);
     expect(await found(`MediaTaskId = '${taskId}'`, 1)).toEqual(['done']);
+    expect(await found(`MediaLabels = 'tenant=acme' AND MediaLabels = 'project=spring'`, 1)).toEqual([
+      'done',
+    ]);
+    const { memo } = await stack.server.client.workflow.getHandle('done').describe();
+    expect(memo).toMatchObject({ mediaLabels: labels });
   });
 
   it('a create of unknown fate is found while it waits for a decision, and a task id by it alone', async () => {

@@ -98,6 +98,7 @@ describe('a campaign', () => {
       await update('raiseBudget', { budget: { microUnits: 16 * PRICE, currency: 'USD' } }),
     ).toMatchObject({ accepted: true });
     expect(await update('setConcurrency', { concurrency: 16 })).toMatchObject({ accepted: true });
+    expect(await update('setPriority', { priority: 1 })).toMatchObject({ accepted: true });
     await handle.executeUpdate('resume');
     const result = await handle.result();
     expect(result.counts).toEqual({ completed: 16 });

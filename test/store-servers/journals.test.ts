@@ -5,6 +5,7 @@ import { createJournalConformance, recordStoreConformance } from '../../packages
 import { startPgbouncer } from '../../scripts/stores/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
+import { SpendBooks } from '../../src/activities/spend-book';
 import { createJournal } from '../../src/stores/journal/create-journal';
 import { type RecordStore } from '../../src/stores/journal/record-store';
 import { databaseOf, describeWith, newDatabase } from './support/postgres';
@@ -27,6 +28,22 @@ function suites(open: () => Promise<() => RecordStore>): void {
     };
   });
   test.each(journals)('the journal in it $name', ({ run }) => run(), 60_000);
+
+  test('[C1.7] a limit of a label is exact with eight workers', async () => {
+    const openStore = await open();
+    const limit = { payer: 'a/tenant=acme', microUnits: 330, currency: 'USD', per: 'month' } as const;
+    const workers = Array.from({ length: 8 }, () => {
+      const store = openStore();
+      opened.push(store);
+      return new SpendBooks(createJournal(store));
+    });
+    const asked = Array.from({ length: 160 }, (_, call) =>
+      workers[call % workers.length]!.reserve({ ...limit, whenReached: 'wait' }, 10),
+    );
+    const got = await Promise.all(asked);
+    expect(got.filter((one) => 'giveBack' in one)).toHaveLength(33);
+    expect(await workers[0]!.used({ ...limit, whenReached: 'wait' })).toMatchObject({ spent: 330 });
+  }, 60_000);
 }
 
 describeWithS3()('a bucket', () => {

@@ -22,6 +22,7 @@ import { shownLocation } from '../shared/text';
 export interface Place {
   readonly journal: CreateJournal;
   readonly namespace: string;
+  readonly config: MediaConfig;
 }
 
 /** Times in milliseconds since the Unix epoch: at or after `since`, before `until`. */
@@ -41,7 +42,7 @@ export interface SentCall {
 /** Opens the workers' journal. @throws CliError `journal_unusable` if this machine has none, ConfigurationError */
 export async function openPlace(config: MediaConfig, namespace: string): Promise<Place> {
   const journal = await existingJournal(config);
-  if (journal !== undefined) return { journal, namespace };
+  if (journal !== undefined) return { journal, namespace, config };
   throw new CliError('journal_unusable', `This machine has no journal at ${shownLocation(config.journal)}.`, {
     hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
   });
@@ -49,9 +50,12 @@ export async function openPlace(config: MediaConfig, namespace: string): Promise
 
 const LOGS_PER_PAGE = 100;
 
-/** Yields the sends of each key that were made in the period, page by page. @throws CliError `journal_unusable` */
+/**
+ * Yields the sends of each key that were made in the period, page by page. @throws CliError `journal_unusable`
+ * @param place with `namespace: null` for the sends of all namespaces
+ */
 export async function* callsIn(
-  { journal, namespace }: Place,
+  { journal, namespace }: Pick<Place, 'journal'> & { readonly namespace: string | null },
   { since, until }: Period,
 ): AsyncGenerator<readonly SentCall[]> {
   let after: string | null = null;
@@ -61,7 +65,9 @@ export async function* callsIn(
       const state = stateOf(log);
       const isMeant = ({ sent }: Send): boolean =>
         // A send with an unreadable time is in every period, rather than in none.
-        sent.namespace === namespace && !(Date.parse(sent.at) < since) && !(Date.parse(sent.at) >= until);
+        (namespace === null || sent.namespace === namespace) &&
+        !(Date.parse(sent.at) < since) &&
+        !(Date.parse(sent.at) >= until);
       const calls = state.sends.flatMap((send, at) => (isMeant(send) ? [{ state, send, at }] : []));
       if (calls.length > 0) yield calls;
     }

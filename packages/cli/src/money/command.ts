@@ -10,6 +10,7 @@ import {
 import { badInput } from '../shared/errors';
 import { durationOf } from '../shared/paid-options';
 import { type Period } from './calls';
+import { type Allowance } from './limits';
 import { type Settlement } from './settle';
 import { type Dimension, type TotalsFormat } from './totals';
 
@@ -27,6 +28,9 @@ interface ReportOptions extends PeriodOptions {
   readonly format: TotalsFormat;
 }
 
+type AllowOptions = CommonOptions &
+  Pick<Allowance, 'account' | 'reason' | 'by'> & { readonly until?: string };
+
 type SettleOptions = CommonOptions & Omit<Settlement, 'id'>;
 
 const DIMENSIONS: readonly string[] = [
@@ -43,7 +47,7 @@ const DIMENSIONS: readonly string[] = [
 export function addMoneyCommand(program: Command, context: CommandContext): void {
   const money = program
     .command('money')
-    .description('show what calls cost, find calls without a bill, and record bills')
+    .description('show what calls cost, record bills, and see and raise limits')
     .addHelpText('after', HELP);
   withPeriod(
     money
@@ -91,6 +95,39 @@ export function addMoneyCommand(program: Command, context: CommandContext): void
     const { reportMoney } = await import('./totals.js');
     await reportMoney(context, await placeOf(context, options), { period, by, format: options.format });
   });
+  addLimitCommands(money, context);
+}
+
+/** Adds the commands about limits of accounts and labels. */
+function addLimitCommands(money: Command, context: CommandContext): void {
+  withCommonOptions(
+    money
+      .command('limits')
+      .description(
+        "show the limits of this machine's accounts, what is used, and when the next window begins",
+      ),
+  ).action(async (options: CommonOptions) => {
+    const { showLimits } = await import('./limits.js');
+    await showLimits(context, await placeOf(context, options));
+  });
+  withCommonOptions(
+    money
+      .command('allow')
+      .description('raise a limit for a time, so that calls that wait for it continue')
+      .argument('<who>', 'an account, or a label such as tenant=acme')
+      .argument('<amount>', 'how much more may be spent in each window: 20USD')
+      .requiredOption('--reason <text>', 'reason for the entry, recorded in the journal')
+      .option(
+        '--until <time>',
+        'when it ends: 2026-12-01, 2026-12-01T12:00:00Z (default: the end of the window)',
+      )
+      .option('--account <name>', 'the account, if several limit this label')
+      .option('--by <name>', 'person who allows it (default: current user)'),
+  ).action(async (who: string, amount: string, { until, ...options }: AllowOptions) => {
+    const end = until === undefined ? undefined : timeOf('--until', until);
+    const { allowMore } = await import('./limits.js');
+    await allowMore(context, await placeOf(context, options), { ...options, who, amount, until: end });
+  });
 }
 
 const HELP = `
@@ -107,7 +144,8 @@ Examples:
   $ temporal-media money review --until 2026-11
   $ temporal-media money settle sku-1 --amount 0.35USD --reference "invoice 2026-11" --reason "line 12"
   $ temporal-media money settle vid_0b1c --amount none --reference "invoice 2026-11" --reason "not on the invoice"
-  $ temporal-media money report --since 2026-11 --until 2026-12 --by day,model --format csv
+  $ temporal-media money report --since 2026-11 --until 2026-12 --by day,label:tenant --format csv
+  $ temporal-media money allow tenant=acme 20USD --reason "launch week"
 `;
 
 function withPeriod(command: Command): Command {

@@ -1,0 +1,162 @@
+import { spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { billedFor, estimateOfSend, type Send, wasCharged } from 'temporal-media/internal/domain/log-entries';
+import { type CallLimit, formatMoney, limitsOf, type Money } from 'temporal-media/internal/domain/money';
+import { type AccountSettings, accountsOf, credentialOf } from 'temporal-media/internal/settings/accounts';
+import { type MediaConfig } from 'temporal-media/worker';
+import { amountOf } from '../campaign/options';
+import { type CommandContext } from '../shared/context';
+import { badInput, CliError } from '../shared/errors';
+import { textTable } from '../shared/progress-view';
+import { userName } from '../unconfirmed/run';
+import { callsIn, type Place } from './calls';
+
+/** A limit and how much of its current window is used. Money is in micro-units. */
+interface LimitInUse {
+  /** The account, or `ACCOUNT/LABEL=VALUE`. */
+  readonly payer: string;
+  readonly per: CallLimit['per'];
+  readonly currency: string;
+  readonly limit: number;
+  /** What persons have allowed in addition, and is still in force. */
+  readonly allowed: number;
+  /** Spent or reserved. */
+  readonly spent: number;
+  readonly left: number;
+  /** When the next window begins, ISO 8601. */
+  readonly endsAt: string;
+  readonly whenReached: CallLimit['whenReached'];
+}
+
+/** Shows every limit of this machine's accounts. Labels without a configured amount are found in the journal. */
+export async function showLimits({ report }: CommandContext, place: Place): Promise<void> {
+  const limits = new Map<string, CallLimit>();
+  const add = (found: readonly CallLimit[]): void => {
+    for (const limit of found) limits.set(`${limit.payer} ${limit.per}`, limit);
+  };
+  const accounts = accountsOf(place.config);
+  for (const account of accounts) {
+    add(limitsOf(account.credential, account));
+    for (const { label, values } of account.limits ?? [])
+      for (const value of Object.keys(values)) add(limitsOf(account.credential, account, { [label]: value }));
+  }
+  // No window is longer than a month.
+  const since = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth());
+  if (accounts.some(({ limits: ofLabels }) => ofLabels?.some(({ each }) => each !== null) === true))
+    for await (const calls of callsIn({ ...place, namespace: null }, { since, until: Infinity }))
+      for (const { send } of calls) add(limitsOfSend(accounts, send));
+  const rows = await Promise.all([...limits.values()].map((limit) => inUse(place, limit)));
+  if (rows.length > 0) for (const line of textTable(tableOf(rows))) report.result(line);
+  else report.say('No account on this machine has a limit: set spendLimit or limits in MEDIA_ACCOUNTS.');
+  report.reply({ ok: true, data: { limits: rows } });
+}
+
+async function inUse({ journal }: Place, limit: CallLimit): Promise<LimitInUse> {
+  const { payer, per, currency, microUnits, whenReached } = limit;
+  const { spent, allowed, endsAt } = await spendBooksOf(journal).used(limit);
+  const left = Math.max(0, microUnits + allowed - spent);
+  const ends = new Date(endsAt).toISOString();
+  return { payer, per, currency, limit: microUnits, allowed, spent, left, endsAt: ends, whenReached };
+}
+
+function tableOf(rows: readonly LimitInUse[]): readonly (readonly string[])[] {
+  const money = (microUnits: number): string => formatMoney({ microUnits, currency: null });
+  const head = [
+    'PAYER',
+    'PER',
+    'CURRENCY',
+    'LIMIT',
+    'ALLOWED',
+    'SPENT',
+    'LEFT',
+    'NEXT WINDOW',
+    'WHEN REACHED',
+  ];
+  return [
+    head,
+    ...rows.map((row) => [
+      ...[row.payer, row.per, row.currency, money(row.limit), money(row.allowed), money(row.spent)],
+      ...[money(row.left), row.endsAt, row.whenReached],
+    ]),
+  ];
+}
+
+/** Returns the limits that a send counts against on this machine's accounts. */
+function limitsOfSend(accounts: readonly AccountSettings[], { sent }: Send): readonly CallLimit[] {
+  const credential = credentialOf(sent.account);
+  const account = accounts.find((one) => one.credential === credential);
+  if (account === undefined) return [];
+  return limitsOf(credential, account, sent.kind === 'intent' ? sent.labels : undefined);
+}
+
+/**
+ * Counts a bill under the limits of its send, in place of what the send was counted with.
+ * @param send the send as it was before the bill
+ */
+export async function countBill({ journal, config }: Place, send: Send, bill: Money): Promise<void> {
+  const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
+  const limits = limitsOfSend(accountsOf(config), send).filter(({ currency }) => currency === bill.currency);
+  const counted = before?.currency === bill.currency ? before.microUnits : 0;
+  await spendBooksOf(journal).billed(limits, send.sent.at, bill.microUnits - counted);
+}
+
+/** An allowance, as a person enters it. */
+export interface Allowance {
+  /** An account, or `LABEL=VALUE`. */
+  readonly who: string;
+  readonly amount: string;
+  readonly account?: string;
+  /** Milliseconds since the Unix epoch. Undefined for the end of the limit's current window. */
+  readonly until: number | undefined;
+  readonly reason: string;
+  readonly by?: string;
+}
+
+const NOTHING = 'Nothing was allowed. `temporal-media money limits` shows what has a limit.';
+
+/** Allows a limit's payer more money for a time. Calls that wait for it continue. @throws CliError */
+export async function allowMore(
+  { report }: CommandContext,
+  place: Place,
+  { who, amount, account, until, reason, by = userName() }: Allowance,
+): Promise<void> {
+  const limit = limitFor(place.config, who, account);
+  const given = amountOf('amount', amount);
+  const currency = given?.currency ?? limit.currency;
+  if (given === undefined || given.microUnits <= 0 || currency !== limit.currency)
+    throw badInput([{ field: 'amount', message: `must be an amount in ${limit.currency}.` }], NOTHING);
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must not be empty.' }], NOTHING);
+  const books = spendBooksOf(place.journal);
+  const end = until ?? (await books.used(limit)).endsAt;
+  if (end <= Date.now()) throw badInput([{ field: '--until', message: 'must be in the future.' }], NOTHING);
+  const { microUnits } = given;
+  await books.allow(limit, { microUnits, until: new Date(end).toISOString(), by, reason });
+  const row = await inUse(place, limit);
+  report.say(
+    `${limit.payer} may spend ${formatMoney({ microUnits, currency })} more per ${limit.per} until ${new Date(end).toISOString()}. ${formatMoney({ microUnits: row.left, currency })} is left in this ${limit.per}. Calls that wait continue within 15 minutes.`,
+  );
+  report.result(limit.payer);
+  report.reply({ ok: true, data: row });
+}
+
+function limitFor(config: MediaConfig, who: string, name: string | undefined): CallLimit {
+  const [label = '', value] = who.split(/=(.*)/s);
+  const found = accountsOf(config).flatMap((account) => {
+    const { credential } = account;
+    if (name !== undefined && name !== credential) return [];
+    if (value === undefined && who !== credential) return [];
+    const labels = value === undefined ? undefined : { [label]: value };
+    return limitsOf(credential, account, labels).filter(
+      ({ payer }) => payer === (value === undefined ? credential : `${credential}/${who}`),
+    );
+  });
+  const [limit] = found;
+  if (found.length > 1)
+    throw badInput(
+      [{ field: '--account', message: 'is required: several accounts or windows limit this.' }],
+      NOTHING,
+    );
+  if (limit !== undefined) return limit;
+  throw new CliError('not_found', `No account on this machine limits ${who}.`, {
+    hint: 'Pass an account with a spendLimit, or LABEL=VALUE of one of its limits. `temporal-media money limits` shows them.',
+  });
+}

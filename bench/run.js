@@ -32,6 +32,7 @@ const NAMES = [
   'campaign-disturbed',
   'campaign-again',
   'campaign-rows',
+  'fairness',
   'many-hosts',
   'temporal-postgres',
 ];

@@ -50,6 +50,8 @@ describe('labels', () => {
     const made = await image(id, `a poster ${id}`, ...label);
     expect([made.code, made.reply.error]).toEqual([0, undefined]);
     expect(await labelsOf(id)).toEqual({ tenant: 'globex', shop: 'a b' });
+    const status = await runJson(['status', id], env);
+    expect(status.reply.data).toMatchObject({ labels: { tenant: 'globex', shop: 'a b' } });
     const again = await image(id, `a poster ${id}`, '--account', 'studio', '--label', 'tenant=other');
     expect(again.code).toBe(0);
     const report = await runJson(['money', 'report', '--by', 'label:tenant,account'], env);

@@ -12,6 +12,7 @@ describe('what people read of a call that has ended', () => {
         activity: null,
         otherWorkflows: [],
         video: null,
+        labels: null,
         creationKey: 'order-1',
         state: null,
         outcome,

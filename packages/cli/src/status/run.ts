@@ -9,7 +9,7 @@ import {
   type OperatorPause,
 } from 'temporal-media/internal/domain/case';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { formatMoney, type Labels, labelTexts } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
 import { stateOf } from 'temporal-media/internal/domain/paid-log';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
@@ -27,6 +27,8 @@ import { decidedText, evidenceLines } from '../unconfirmed/run';
 export interface VideoStatus extends GatheredCase {
   /** The charges. Null if nothing is known about a send. */
   readonly money: CaseMoney | null;
+  /** Labels of the newest send. Null if none was recorded, or the journal is elsewhere. */
+  readonly labels: Labels | null;
   /** One sentence that says what is safe to do. */
   readonly safe: string;
 }
@@ -57,8 +59,11 @@ export async function videoStatus(
       creationKey === null
         ? undefined
         : await local?.read({ namespace, creationKey }).catch(otherwise(undefined));
-    const money = caseMoney(found, stateOf(log ?? []).sends);
-    return { ...found, money, safe: adviceOf(found, shellWord).text };
+    const { sends } = stateOf(log ?? []);
+    const sent = sends.at(-1)?.sent;
+    const labels = (sent?.kind === 'intent' ? sent.labels : undefined) ?? null;
+    const money = caseMoney(found, sends);
+    return { ...found, money, labels, safe: adviceOf(found, shellWord).text };
   }
   if (found.unread === 0) return undefined;
   throw new CliError(
@@ -115,6 +120,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     add('Video', videoText(video));
   }
   add('Key', creationKey);
+  add('Labels', labelTexts(status.labels ?? {}).join(', '));
   if (state !== null && outcome === null) {
     // A workflow that was closed externally still answers with its last state, but its scheduled times no longer apply.
     const goesOn = workflow === null || isOpen(workflow.status);

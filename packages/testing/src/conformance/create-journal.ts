@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  allowanceLog,
   batchLog,
   batchWorkflowId,
   bookLog,
@@ -7,6 +8,7 @@ import {
   fenceLog,
   freeLog,
   ownerLog,
+  spendLog,
 } from 'temporal-media/internal/domain/campaign/budget-book';
 import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
 import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
@@ -255,6 +257,11 @@ const CAMPAIGNS = [
       [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],
       [fenceLog('default', payer), { ...written, kind: 'fence', nonce: 'n' }],
       [freeLog('default', 'media-row/spring/a/0'), { ...written, kind: 'free', by: payer, deducts: true }],
+      [spendLog('a/tenant=acme', 'USD', '2026-11'), { ...written, kind: 'spend', nonce: 'n', spent: 5 }],
+      [
+        allowanceLog('a/tenant=acme', 'USD'),
+        { ...written, kind: 'allowance', nonce: 'n', microUnits: 5, until: AT, by: 'ada', reason: 'launch' },
+      ],
     ];
     for (const [log, record] of records) await journal.putRecord(log, 0, record);
     for (const [log, record] of records) assert.deepEqual(await again.readRecord(log, 0), record);
@@ -319,6 +326,8 @@ const EXTRAS = {
   estimate: { microUnits: 250_000, currency: 'USD' },
   payer: batchWorkflowId('spring', 3),
   idempotency: { header: 'Idempotency-Key', lastSendAt: AT },
+  labels: { tenant: 'acme' },
+  process: { space: 'boot/pid:[1]', pid: 7, identity: 'boot/42' },
 } satisfies Partial<IntentEntry>;
 
 const lost = (): LostEntry => ({ ...SENT, kind: 'lost', nonce: 'unseen', cause: 'journal_changed' });

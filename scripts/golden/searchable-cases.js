@@ -68,6 +68,18 @@ const searchableCases = [
   real('generateImage.searchable-completed', 'completed', IMAGE('a found poster'), {
     start: searchable({ MediaModel: 'image-2', MediaAccount: 'default' }),
   }),
+  scripted(
+    'generateVideo.labelled',
+    'completed',
+    (name) => ({ 'media.createVideo': [created(name)], ...goesWell }),
+    { input: { labels: { tenant: 'acme', shop: 'north' } } },
+  ),
+  campaign(
+    'runCampaign.labelled',
+    'completed',
+    [{ id: 'film', model: 'cine-1', prompt: '[run:1s] a labelled kite', duration: 2, 'label:shop': 'north' }],
+    { labels: { tenant: 'acme' }, fairness: 'label:tenant', priority: 2 },
+  ),
   campaign(
     'runCampaign.searchable-completed',
     'completed',

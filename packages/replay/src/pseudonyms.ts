@@ -96,6 +96,7 @@ export class Pseudonyms {
   #make(text: string, name: string): string {
     if (text.startsWith('artifact:sha256/'))
       return text.replace(DIGEST, (digest) => this.hidden(digest)).slice(0, 'artifact:sha256/'.length + 64);
+    if (text.startsWith('label:')) return `label:${this.of(text.slice('label:'.length))}`;
     const digest = createHash('sha256').update(name).digest('hex');
     if (/^[0-9a-f]{64}$/.test(text)) return digest;
     if (UUID.test(text))

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from '@temporalio/client';
+import { Client, type ClientOptions, Connection } from '@temporalio/client';
+import { plainClient, readQueueBinding } from '../../src/activities/binding/bind-journal';
 import { ACTIVITY, mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError } from '../../src/worker';
 import { accepted, received } from '../support/accepted';
+import { newEncryption } from '../support/encryption';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
@@ -58,6 +60,29 @@ describe('the journal of a create queue', () => {
     }
     const { count } = await client.workflow.count(`TaskQueue = "${action.taskQueue}"`);
     expect(count).toBe(0);
+  });
+
+  it('a plugin of the connection encodes what its clients write, but not the queue binding', async () => {
+    const { server, taskQueue } = stack;
+    const plugin = {
+      name: 'encrypts',
+      configureClient: (options: ClientOptions) => ({
+        ...options,
+        dataConverter: { payloadCodecs: [newEncryption()] },
+      }),
+    };
+    const connection = await Connection.connect({ address: server.address, plugins: [plugin as never] });
+    try {
+      const client = new Client({ connection, namespace: server.namespace });
+      const journal = createFileJournal({ root: stack.config.journal });
+      const queue = `${taskQueue}-encrypted`;
+      for (const name of ['first', 'second'])
+        await bindJournal({ client, taskQueue: queue, journal, accounts: [name] });
+      const found = await readQueueBinding(plainClient(server.client), queue);
+      expect(found?.queueBinding.accounts).toEqual(['first', 'second']);
+    } finally {
+      await connection.close();
+    }
   });
 
   it('a queue binding that somebody has unpaused is paused again by whoever reads it next: the server removes an idle one', async () => {

@@ -1,6 +1,6 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { Client } from '@temporalio/client';
-import { readQueueBinding } from '../../src/activities/binding/bind-journal';
+import { plainClient, readQueueBinding } from '../../src/activities/binding/bind-journal';
 import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
@@ -87,13 +87,13 @@ describe('a journal that was set back', () => {
     const names = Array.from({ length: 12 }, (_, at) => `account-${at}`);
     const answers = await Promise.all(names.map((name) => say([name])));
     for (const [at, { accounts }] of answers.entries()) expect(accounts).toContain(names[at]);
-    const after = await readQueueBinding(client, queue.taskQueue);
+    const after = await readQueueBinding(plainClient(client), queue.taskQueue);
     expect(after?.queueBinding).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
     expect([...(after?.queueBinding.accounts ?? [])].sort()).toEqual([...names, 'first'].sort());
     expect(await journal.hasMark(after?.queueBinding.mark ?? '')).toBe(true);
 
     const [rebound] = await Promise.all([say(['taker'], true), ...names.map((name) => say([name]))]);
-    const last = await readQueueBinding(client, queue.taskQueue);
+    const last = await readQueueBinding(plainClient(client), queue.taskQueue);
     expect(Date.parse(rebound?.boundSince ?? '')).toBeGreaterThan(Date.parse(bound.boundSince));
     expect(last?.queueBinding.boundSince).toBe(rebound?.boundSince);
     expect(last?.queueBinding.accounts).toContain('taker');

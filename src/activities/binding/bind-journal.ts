@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
-  Client,
+  type Client,
   isGrpcServiceError,
   ScheduleAlreadyRunning,
+  ScheduleClient,
   type ScheduleDescription,
   ScheduleNotFoundError,
 } from '@temporalio/client';
@@ -39,15 +40,21 @@ export interface FoundQueueBinding {
   readonly raw: ScheduleDescription['raw'];
 }
 
-/** Creates a client on the user's connection that stores bindings as plain JSON, without a codec or interceptors. */
-export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
-  return new Client({ connection, namespace: options.namespace });
+/**
+ * Creates a client on the user's connection that stores bindings as plain JSON, without a codec, storage or interceptors.
+ * A `Client` would get those of the connection's plugins.
+ */
+export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): ScheduleClient {
+  return new ScheduleClient({ connection, namespace: options.namespace });
 }
 
 /** Returns null for an unbound queue. @throws ValueError if the schedule was overwritten with something else */
-export async function readQueueBinding(client: Client, taskQueue: string): Promise<FoundQueueBinding | null> {
+export async function readQueueBinding(
+  client: ScheduleClient,
+  taskQueue: string,
+): Promise<FoundQueueBinding | null> {
   try {
-    const { action, raw } = await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
+    const { action, raw } = await client.getHandle(mediaJournalScheduleId(taskQueue)).describe();
     const [held] = (action.args ?? []) as readonly (QueueBinding | null | undefined)[];
     if (typeof held?.binding?.journalId !== 'string')
       throw new ValueError(
@@ -70,7 +77,7 @@ export async function readQueueBinding(client: Client, taskQueue: string): Promi
  * @param found the binding read earlier; null for an unbound queue
  */
 export async function writeQueueBinding(
-  client: Client,
+  client: ScheduleClient,
   taskQueue: string,
   queueBinding: QueueBinding,
   found: FoundQueueBinding | null,
@@ -106,13 +113,13 @@ function millisecondsOf(
 }
 
 async function create(
-  client: Client,
+  client: ScheduleClient,
   taskQueue: string,
   scheduleId: string,
   queueBinding: QueueBinding,
 ): Promise<void> {
   try {
-    await client.schedule.create({
+    await client.create({
       scheduleId,
       spec: {},
       action: {
@@ -186,7 +193,7 @@ export async function bindJournal(options: BindJournalOptions): Promise<QueueBin
 }
 
 interface Clients {
-  readonly plain: Client;
+  readonly plain: ScheduleClient;
   /** The user's client, because the queue's workers may have written histories through its codec. */
   readonly histories: Client;
 }

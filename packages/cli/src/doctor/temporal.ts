@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Connection, ScheduleClient } from '@temporalio/client';
 import {
   accountsOfOthers,
   isSetBack,
@@ -271,7 +271,7 @@ export const binding: DoctorCheck = {
   run: async ({ target, config, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
-    const found = await readQueueBinding(new Client({ connection, namespace }), taskQueue);
+    const found = await readQueueBinding(new ScheduleClient({ connection, namespace }), taskQueue);
     const queueBinding = found?.queueBinding ?? null;
     let journal: OwnSide['journal'];
     try {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type StorageDriver } from '@temporalio/common';
@@ -9,6 +10,12 @@ import { isAbsent, s3Error, s3FailureOf } from './s3-error';
 const REQUEST_MS = 20_000;
 
 const DRIVER = '@temporalio/external-storage-s3';
+
+/** MinIO and other servers over a file system accept no longer part of a key, and S3 no key above 1,024 bytes. */
+const LONGEST_PART = 255;
+/** Maximum total size of the payloads that a driver remembers. */
+const REMEMBERED_BYTES = 64 * 1024 * 1024;
+const REMEMBERED_MS = 10 * 60_000;
 
 /**
  * Creates Temporal's S3 driver for payloads in a bucket, which the drivers of other languages can read. The driver names
@@ -22,8 +29,27 @@ export function createPayloadDriver(address: string, client: S3Client): StorageD
       'must be a bucket without a prefix, as in s3://my-payloads, because the Temporal driver names its objects.',
     );
   const { S3StorageDriver } = loadDriver();
-  return new S3StorageDriver({ bucket, client: new DriverClient(client) });
+  const driver = new S3StorageDriver({ bucket, client: new DriverClient(client) });
+  return {
+    name: driver.name,
+    type: driver.type,
+    store: ({ target, ...context }, payloads) =>
+      driver.store({ ...context, ...(target !== undefined && { target: withShortId(target) }) }, payloads),
+    retrieve: (context, claims) => driver.retrieve(context, claims),
+  };
 }
+
+type Target = NonNullable<Parameters<StorageDriver['store']>[0]['target']>;
+
+/** Replaces an id that is too long for a key with its hash. Readers take the key from the reference. */
+function withShortId(target: Target): Target {
+  const { id = '' } = target;
+  // As the driver writes it.
+  if (encodeURIComponent(id).replaceAll('~', '%7E').length <= LONGEST_PART) return target;
+  return { ...target, id: hashOf(id) };
+}
+
+const hashOf = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 function loadDriver(): typeof Driver {
   try {
@@ -35,13 +61,22 @@ function loadDriver(): typeof Driver {
   }
 }
 
-/** The driver's requests, with a time limit and without a bucket or key in their errors. */
+/**
+ * The driver's requests, with a time limit and without a bucket or key in their errors. The SDK reads and writes the
+ * payloads of a workflow task one after another and repeats all of them if the task times out. What an attempt has
+ * transferred is therefore remembered, because the next one would otherwise time out too. A key contains the payload's
+ * hash, so a remembered payload is never outdated.
+ */
 class DriverClient implements Driver.S3StorageDriverClient {
+  private readonly recent = new RecentPayloads();
+
   constructor(private readonly client: S3Client) {}
 
   async objectExists(bucket: string, key: string, options?: Driver.S3RequestOptions): Promise<boolean> {
+    if (this.recent.get(bucket, key) !== undefined) return true;
     try {
       await this.client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), limited(options));
+      this.recent.add(bucket, key);
       return true;
     } catch (error) {
       if (isAbsent(s3FailureOf(error))) return false;
@@ -59,20 +94,63 @@ class DriverClient implements Driver.S3StorageDriverClient {
     await this.client.send(put, limited(options)).catch((error: unknown) => {
       throw failed('written', error);
     });
+    this.recent.add(bucket, key, data);
   }
 
   async getObject(bucket: string, key: string, options?: Driver.S3RequestOptions): Promise<Uint8Array> {
+    const known = this.recent.get(bucket, key)?.data;
+    if (known !== undefined) return known;
     try {
       const reply = await this.client.send(
         new GetObjectCommand({ Bucket: bucket, Key: key }),
         limited(options),
       );
-      return (await reply.Body?.transformToByteArray()) ?? new Uint8Array();
+      const data = (await reply.Body?.transformToByteArray()) ?? new Uint8Array();
+      // The driver refuses damaged bytes, and the next attempt must read the object again.
+      if (key.endsWith(hashOf(data))) this.recent.add(bucket, key, data);
+      return data;
     } catch (error) {
       throw failed('read', error);
     }
   }
 }
+
+interface RecentPayload {
+  /** Absent if it is only known that the object exists. */
+  readonly data: Uint8Array | undefined;
+  readonly until: number;
+}
+
+/** Objects that were transferred in the last minutes. A bucket's lifecycle rule may remove older ones. */
+class RecentPayloads {
+  private readonly entries = new Map<string, RecentPayload>();
+  private bytes = 0;
+
+  get(bucket: string, key: string): RecentPayload | undefined {
+    const found = this.entries.get(`${bucket} ${key}`);
+    return found !== undefined && performance.now() < found.until ? found : undefined;
+  }
+
+  add(bucket: string, key: string, data?: Uint8Array): void {
+    const name = `${bucket} ${key}`;
+    this.remove(name);
+    this.entries.set(name, { data, until: performance.now() + REMEMBERED_MS });
+    this.bytes += sizeOf(name, data);
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= REMEMBERED_BYTES) return;
+      this.remove(oldest);
+    }
+  }
+
+  private remove(name: string): void {
+    const found = this.entries.get(name);
+    if (found === undefined) return;
+    this.bytes -= sizeOf(name, found.data);
+    this.entries.delete(name);
+  }
+}
+
+const sizeOf = (name: string, data: Uint8Array | undefined): number => name.length + (data?.length ?? 0);
 
 function limited({ abortSignal }: Driver.S3RequestOptions = {}): { readonly abortSignal: AbortSignal } {
   const limit = AbortSignal.timeout(REQUEST_MS);

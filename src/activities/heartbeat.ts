@@ -1,5 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { activityInfo, Context } from '@temporalio/activity';
 import { reportIfMistake } from './failures';
+
+const heartbeats = new AsyncLocalStorage<true>();
+
+/** Whether a payload that is encoded now is the details of a heartbeat. They contain ids and counts, never a prompt. */
+export const isOfHeartbeat = (): boolean => heartbeats.getStore() === true;
 
 export interface Heartbeat {
   /** Passes the details to the SDK, which decides when to send them. */
@@ -22,7 +28,7 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
   const context = Context.current();
   const beat = () => {
     try {
-      context.heartbeat(details());
+      heartbeats.run(true, () => context.heartbeat(details()));
     } catch (error) {
       // An error thrown in a timer would end the process.
       reportIfMistake(error);
@@ -84,7 +90,7 @@ export function startAcknowledgedHeartbeat({
 
   const beat = async (): Promise<Acknowledgement> => {
     try {
-      await send(details());
+      await heartbeats.run(true, () => send(details()));
     } catch (error) {
       if (STOPS.has((error as Error).name)) return 'stopped';
       // The heartbeat may still be in flight and arrive after a later one.
@@ -110,7 +116,7 @@ export function startAcknowledgedHeartbeat({
       ticks += 1;
       // The SDK abandons an attempt five seconds after the heartbeat timeout unless the SDK itself has sent a
       // heartbeat.
-      if (ticks % 2 === 0) context.heartbeat(careful());
+      if (ticks % 2 === 0) heartbeats.run(true, () => context.heartbeat(careful()));
     },
     Math.max(10, heartbeatTimeoutMs / 2),
   );

@@ -131,8 +131,10 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
   const scheduledAt = new Date(info.scheduledTimestampMs).toISOString();
   const attemptAt = new Date(info.currentAttemptScheduledTimestampMs).toISOString();
   const serverTime = attemptClock(info, () => performance.now());
-  // A policy without a maximum would retry indefinitely.
-  const attempts = info.retryPolicy?.maximumAttempts || IMAGE_TIMEOUTS.maximumAttempts;
+  // A policy without a maximum would retry indefinitely. The package's own has attempts for other failures.
+  const { maximumAttempts, activityAttempts } = IMAGE_TIMEOUTS;
+  const policy = info.retryPolicy?.maximumAttempts || activityAttempts;
+  const attempts = policy === activityAttempts ? maximumAttempts : policy;
   const runId = info.workflowExecution?.runId ?? info.activityRunId ?? null;
   return {
     namespace: info.workflowNamespace ?? info.namespace,

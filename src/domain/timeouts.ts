@@ -46,7 +46,10 @@ export const IMAGE_TIMEOUTS = {
   /** Time to store the results after the reply. */
   keepMs: 240_000,
   heartbeatMs: 10_000,
+  /** Maximum attempts of a call that the service refuses, or that waits for another sender. */
   maximumAttempts: 5,
+  /** For failures outside of the activity, such as an external storage that is away for up to about an hour. */
+  activityAttempts: 60,
   /** Longest Retry-After that the activity waits for. A longer one is returned to the caller. */
   longestPauseMs: 15 * 60_000,
   /** Part of `keepMs` that is reserved for writing the outcome. */
@@ -112,7 +115,7 @@ export function imageActivityOptions(startLimitMs: number) {
       initialInterval: '2s',
       backoffCoefficient: 2,
       maximumInterval: '1 minute',
-      maximumAttempts: IMAGE_TIMEOUTS.maximumAttempts,
+      maximumAttempts: IMAGE_TIMEOUTS.activityAttempts,
     },
   } as const;
 }

@@ -1,4 +1,6 @@
+import { ExternalStorage } from '@temporalio/common';
 import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
+import { isOfHeartbeat } from '../activities/heartbeat';
 import { type ActivityQueueKind, activityQueues } from '../domain/names';
 
 /** Slots and rates of one activity queue. */
@@ -82,6 +84,25 @@ export const NAME = 'temporal-media';
  */
 export class QueuesServed implements WorkerPlugin {
   readonly name: string = NAME;
+
+  configureWorker(options: WorkerOptions): WorkerOptions {
+    return { ...options, ...heartbeatsInline(options) };
+  }
+}
+
+/**
+ * Keeps this package's heartbeats out of an external storage. A slow storage would delay the acknowledgement that a paid
+ * call needs, and the SDK stops a worker whose storage cannot store a heartbeat.
+ */
+export function heartbeatsInline({ dataConverter }: WorkerOptions): Pick<WorkerOptions, 'dataConverter'> {
+  const storage = dataConverter?.externalStorage;
+  if (storage === undefined) return {};
+  const externalStorage = new ExternalStorage({
+    drivers: storage.drivers,
+    driverSelector: (context, payload) => (isOfHeartbeat() ? null : storage.driverSelector(context, payload)),
+    payloadSizeThreshold: storage.payloadSizeThreshold,
+  });
+  return { dataConverter: { ...dataConverter, externalStorage } };
 }
 
 /** A queue's worker and the workers for its activity queues. They run and stop together. */

@@ -9,7 +9,13 @@ import { type Served } from '../domain/names';
 import { refuseUnsoundSdk, WorkerSetupError } from '../installation';
 import { type MediaConfig, readConfig, readUsableConfig } from '../settings/config';
 import { workflowsFor } from '../workflow-bundle';
-import { createActivityWorkers, NAME, QueuesServed, runAlongside } from './activity-workers';
+import {
+  createActivityWorkers,
+  heartbeatsInline,
+  NAME,
+  QueuesServed,
+  runAlongside,
+} from './activity-workers';
 import { assembleWorker, openWorkerAccounts, PAID_LIMITS, servedOf, type ServingOptions } from './assemble';
 import { bindQueue } from './bind-queue';
 import { codeOf, joinBundle, refuseLacking } from './join-bundle';
@@ -267,5 +273,9 @@ function withPlugin(options: WorkerOptions, plugin: WorkerPlugin): WorkerOptions
   const plugins = options.plugins ?? [];
   const at = plugins.findIndex(({ name }) => name === NAME);
   const others = plugins.filter(({ name }) => name !== NAME);
-  return { ...options, plugins: [...others.slice(0, at), plugin, ...others.slice(at)] };
+  return {
+    ...options,
+    ...heartbeatsInline(options),
+    plugins: [...others.slice(0, at), plugin, ...others.slice(at)],
+  };
 }

@@ -14,23 +14,37 @@ import {
 type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;
 
 /**
- * Reads the rows of CSV in the format that spreadsheets save. The header determines whether the separator is a comma, a
- * semicolon or a tab. Skips empty rows. Stops at a row with invalid quoting, because the start of the next row is then
- * unknown.
+ * Reads the rows of a manifest in CSV.
  * @param text CSV with lines that end in `\n`
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
-  const { delimiter, rest, skippedLines } = await readDelimiter(text);
   let header: readonly HeaderCell[] | undefined;
+  for await (const { line, cells } of csvRecords(text)) {
+    if (header === undefined) header = readHeader(cells, line);
+    else yield rowOf(cells, header, line);
+  }
+}
+
+/** A row of CSV, and the number of the line where it starts. */
+interface CsvRecord {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/**
+ * Reads CSV in the format that spreadsheets save. The header determines whether the separator is a comma, a semicolon
+ * or a tab. Skips empty rows. Stops at a row with invalid quoting, because the start of the next row is then unknown.
+ * @param text CSV with lines that end in `\n`
+ */
+export async function* csvRecords(text: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
+  const { delimiter, rest, skippedLines } = await readDelimiter(text);
   let next = 1 + skippedLines;
   const parsed = parseCells(closedUp(rest, delimiter), delimiter);
   try {
     for await (const cells of parsed) {
       const line = next;
       next += 1 + cells.reduce((sum, cell) => sum + newlinesIn(cell), 0);
-      if (cells.every((cell) => cell.trim() === '')) continue;
-      if (header === undefined) header = readHeader(cells, line);
-      else yield rowOf(cells, header, line);
+      if (!cells.every((cell) => cell.trim() === '')) yield { line, cells };
     }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(error, next) : error;

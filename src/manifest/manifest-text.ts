@@ -53,9 +53,13 @@ const HEAD = 4096;
  * Decodes a manifest in the encodings that spreadsheets use: UTF-8 with or without a byte order mark, or UTF-16 with
  * one. Converts every line ending to `\n`, even inside quotes, so the content does not depend on the program that saved
  * the file.
+ * @param what what messages call the file
  * @throws ManifestUnreadableError for bytes that are not text
  */
-export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* manifestText(
+  bytes: AsyncIterable<Uint8Array>,
+  what = 'manifest',
+): AsyncGenerator<string> {
   let head: Buffer | undefined = Buffer.alloc(0);
   let decoder: TextDecoder | undefined;
   let line = 1;
@@ -69,14 +73,14 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
       throwBug(error);
       const near = line + newlinesIn(readablePart(chunk, decoder?.encoding));
       throw new ManifestUnreadableError(
-        `The manifest is not valid UTF-8 near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,
+        `The ${what} is not valid UTF-8 near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,
       );
     }
     const nul = text.indexOf('\0');
     if (nul >= 0) {
       const near = line + newlinesIn(text.slice(0, nul));
       throw new ManifestUnreadableError(
-        `The manifest is not a text file: it contains NUL characters near line ${near}.`,
+        `The ${what} is not a text file: it contains NUL characters near line ${near}.`,
       );
     }
     if (pendingReturn) text = `\r${text}`;
@@ -94,11 +98,11 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < HEAD) continue;
-    decoder = decoderFor(head);
+    decoder = decoderFor(head, what);
     yield decode(head, false);
     head = undefined;
   }
-  decoder ??= decoderFor(head ?? Buffer.alloc(0));
+  decoder ??= decoderFor(head ?? Buffer.alloc(0), what);
   yield decode(head ?? Buffer.alloc(0), true);
 }
 
@@ -113,20 +117,20 @@ export function newlinesIn(text: string): number {
   return count;
 }
 
-function decoderFor(head: Buffer): TextDecoder {
+function decoderFor(head: Buffer, what: string): TextDecoder {
   const starts = (...magic: number[]) => magic.every((byte, index) => head[index] === byte);
   const make = (encoding: string) => new TextDecoder(encoding, { fatal: true });
   if (starts(0xff, 0xfe)) return make('utf-16le');
   if (starts(0xfe, 0xff)) return make('utf-16be');
   if (starts(0x1f, 0x8b))
-    throw new ManifestUnreadableError('The manifest is compressed (gzip). Unpack it first.');
+    throw new ManifestUnreadableError(`The ${what} is compressed (gzip). Unpack it first.`);
   if (starts(0x50, 0x4b, 3, 4))
     throw new ManifestUnreadableError(
-      'The manifest is a spreadsheet file or an archive. Save the sheet as "CSV UTF-8".',
+      `The ${what} is a spreadsheet file or an archive. Save the sheet as "CSV UTF-8".`,
     );
   if (head.subarray(0, HEAD).includes(0))
     throw new ManifestUnreadableError(
-      'The manifest is not a text file: it contains NUL bytes. Save it as UTF-8, or as UTF-16 with a byte order mark.',
+      `The ${what} is not a text file: it contains NUL bytes. Save it as UTF-8, or as UTF-16 with a byte order mark.`,
     );
   return make('utf-8');
 }

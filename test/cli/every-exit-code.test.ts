@@ -77,6 +77,12 @@ describe('every exit code', () => {
     expect(await paid()).toEqual(before);
   });
 
+  test('8 an invoice differs from the journal', async () => {
+    const file = path.join(bench.dir, 'invoice.csv');
+    await writeFile(file, 'task_id,amount,currency\n,1.00,USD\n');
+    expect(await run(['money', 'check', file])).toMatchObject({ code: 8, type: 'invoice_differs' });
+  });
+
   test('65 bad input', async () => {
     expect(await run(video(' '))).toMatchObject({ code: 65, type: 'rejected/invalid_request' });
   });

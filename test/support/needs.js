@@ -29,6 +29,8 @@ const NEED_OF = {
   'test/cli/dev-first-video.test.ts': 'nothing',
   'test/cli/doctor-findings.test.ts': 'nothing',
   'test/cli/error-types.test.ts': 'nothing',
+  'test/cli/money/': 'nothing',
+  'test/cli/money-check': 'lib',
   'test/cli/near-names.test.ts': 'nothing',
   'test/cli/outcome-report.test.ts': 'nothing',
   'test/cli/option-names.test.ts': 'nothing',

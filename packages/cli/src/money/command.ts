@@ -10,6 +10,7 @@ import {
 import { badInput } from '../shared/errors';
 import { durationOf } from '../shared/paid-options';
 import { type Period } from './calls';
+import { type CheckOptions } from './check-request';
 import { type Allowance } from './limits';
 import { type Settlement } from './settle';
 import { type Dimension, type TotalsFormat } from './totals';
@@ -96,6 +97,7 @@ export function addMoneyCommand(program: Command, context: CommandContext): void
     await reportMoney(context, await placeOf(context, options), { period, by, format: options.format });
   });
   addLimitCommands(money, context);
+  addCheckCommand(money, context);
 }
 
 /** Adds the commands about limits of accounts and labels. */
@@ -129,6 +131,66 @@ function addLimitCommands(money: Command, context: CommandContext): void {
     await allowMore(context, await placeOf(context, options), { ...options, who, amount, until: end });
   });
 }
+
+/** Adds `money check`, which holds an invoice against the journal. */
+function addCheckCommand(money: Command, context: CommandContext): void {
+  const command = money
+    .command('check')
+    .description("compare the provider's invoice with the journal, and record its bills with --apply")
+    .argument('<invoice.csv>', 'CSV export with a line for each charge')
+    .option('--task-column <name>', 'column with task ids (default: task_id, task or video_id)')
+    .option('--key-column <name>', 'column with idempotency keys or request ids; images need it')
+    .option('--amount-column <name>', 'column with amounts; negative ones are credits')
+    .option('--currency-column <name>', 'column with currencies')
+    .option('--currency <code>', 'currency of amounts without one, such as USD')
+    .addOption(new Option('--decimal <mark>', 'decimal mark of all amounts').choices(['.', ',']))
+    .option('--time-column <name>', 'column with times; its first and last time are the period')
+    .option('--model-column <name>', 'column with models')
+    .option('--status-column <name>', "column with the service's final status")
+    .option('--total <amount>', 'sum that the lines must have')
+    .option('--account <name>', 'only calls of this account, whose invoice it is')
+    .option('--tolerance <amount>', 'allowed difference from the estimate: 0.01 or 2%', '0')
+    .option(
+      '--results <file>',
+      'results.jsonl of a campaign report, which says what failed; repeatable',
+      collect,
+    )
+    .option('--apply', 'record the bills')
+    .option('--reference <text>', "identifies these bills (default: made from the file's content)")
+    .option('--corrects <reference>', 'reference of earlier bills that this file replaces')
+    .option('--missing-are-free', 'record 0 for calls of the period that the invoice does not bill')
+    .option('--by <name>', 'person who records the bills (default: current user)')
+    .option('--out <file.csv>', 'write all findings to a file')
+    .option('--limit <n>', 'most findings to list', '1000');
+  withPeriod(command)
+    .addHelpText('after', CHECK_HELP)
+    .action(async (file: string, options: CheckOptions) => {
+      const [{ checkInvoice }, { checkRequest }] = await Promise.all([
+        import('./check-invoice.js'),
+        import('./check-request.js'),
+      ]);
+      const time = (field: string, text: string | undefined): number | undefined =>
+        text === undefined ? undefined : timeOf(field, text);
+      const request = checkRequest(file, options, {
+        since: time('--since', options.since),
+        until: time('--until', options.until),
+        limit: limitOf(options.limit),
+      });
+      await checkInvoice(context, await placeOf(context, options), request);
+    });
+}
+
+const CHECK_HELP = `
+Nothing is written without --apply. Exits with 5 if the invoice bills calls that this journal did not send, and with 8 for
+other differences. A line is matched by its task id, or by the key column. Lines with the same id are added up. A line that no
+call explains is shown with sends of unknown fate that it may be; decide about these with \`unconfirmed\`.
+
+Examples:
+  $ temporal-media money check invoice.csv
+  $ temporal-media money check invoice.csv --since 2026-11 --until 2026-12 --total 1234.56 --out differences.csv
+  $ temporal-media money check invoice.csv --task-column "Job ID" --amount-column Net --currency EUR --decimal ,
+  $ temporal-media money check invoice.csv --apply --reference "invoice 2026-11"
+`;
 
 const HELP = `
 These commands open the workers' journal directly and need no Temporal server. Run them where a worker runs, as its user

@@ -1,0 +1,274 @@
+/**
+ * Holds the provider's invoice against the log of sends.
+ *
+ * Both are large, so neither is read into the other. The invoice is read once and kept as one small object per billed
+ * call (read-invoice). The journal is then read once, page by page, and nothing of a page is kept but its findings:
+ * each send looks up its lines by what both sides know for certain. That is the task id of a video. The log has no id
+ * of an image's reply, so an image is found only by a column with its idempotency key, or with the request id of a
+ * reply that was not understood. What is left over on either side is a difference. `--apply` reads the journal a second
+ * time, when it is known which lines are unclear, and appends the bills behind whatever workers append.
+ *
+ * A line that no send explains is never assigned. It is shown beside the sends of unknown fate that fit its account,
+ * model and time, and a person decides.
+ */
+import { createReadStream } from 'node:fs';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { recordBill } from 'temporal-media/internal/domain/journal';
+import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { stateOf } from 'temporal-media/internal/domain/paid-log';
+import { linesOf, manifestText } from 'temporal-media/internal/manifest/manifest-text';
+import { type CommandContext } from '../shared/context';
+import { CliError } from '../shared/errors';
+import { type Report } from '../shared/report';
+import { orUnusable, type Place, type SentCall } from './calls';
+import { FoundList, findingsTable } from './check-findings';
+import { type CheckScope, FINDINGS, judgeSend } from './check-judge';
+import { LineBook } from './check-lines';
+import {
+  type Invoice,
+  type InvoiceFormat,
+  invoiceError,
+  LINES_PER_REPORT,
+  readInvoice,
+} from './read-invoice';
+
+/** What `money check` was asked for. */
+export interface CheckRequest {
+  readonly file: string;
+  readonly format: Omit<InvoiceFormat, 'progress'>;
+  readonly account: string | undefined;
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly tolerance: CheckScope['tolerance'];
+  /** Undefined for one that is made from the file's content. */
+  readonly reference: string | undefined;
+  readonly corrects: string | undefined;
+  readonly missingAreFree: boolean;
+  readonly results: readonly string[];
+  readonly apply: boolean;
+  readonly by: string;
+  readonly limit: number;
+  readonly out: string | undefined;
+}
+
+interface Applied {
+  recorded: number;
+  /** Micro-units of the recorded bills. */
+  amount: number;
+}
+
+/** Checks an invoice, and records its bills with `apply`. @throws CliError for an unusable invoice, and for differences */
+export async function checkInvoice(
+  { report }: CommandContext,
+  place: Place,
+  request: CheckRequest,
+): Promise<void> {
+  const { file, format, out, limit, apply } = request;
+  const progress = (what: string) => (count: number) => report.say(`${what} ${count}…`);
+  const invoice = await readInvoice(file, { ...format, progress: progress('Invoice lines read:') });
+  sayHowRead(report, invoice);
+  if (apply && !invoice.endsWithBreak && format.total === undefined)
+    throw invoiceError(
+      'Its last line has no line break, so the file may have been cut off inside an amount. To record its bills anyway, pass the sum of its amounts in --total.',
+    );
+  const scope = scopeOf(request, place, invoice, await readFailedTasks(request.results));
+  const found = new FoundList(limit, out);
+  const lines = new LineBook(scope);
+  const scanned = { keys: 0, agreed: 0 };
+  try {
+    for await (const log of logsIn(place, progress('Creation keys checked:'))) {
+      scanned.keys += 1;
+      for (const call of callsOf(log)) {
+        const isOwn = call.send.sent.namespace === place.namespace;
+        const isBilled = lines.match(call, isOwn);
+        if (!isOwn) continue;
+        const { finding } = judgeSend(scope, call);
+        if (finding !== null) await found.add(finding);
+        else if (isBilled) scanned.agreed += 1;
+      }
+    }
+    await found.end(await lines.unmatched(place.journal));
+  } catch (error) {
+    await found.drop();
+    throw error;
+  }
+  const applied = apply ? await applyBills(place, scope, request.by, progress('Bills recorded:')) : null;
+  reportCheck(report, { scope, found, scanned, applied, sawNone: lines.sawNone });
+}
+
+function scopeOf(
+  { account, since, until, reference, corrects, tolerance, missingAreFree }: CheckRequest,
+  { namespace }: Place,
+  invoice: Invoice,
+  failedTasks: ReadonlySet<string>,
+): CheckScope {
+  const isGiven = since !== undefined || until !== undefined;
+  return {
+    ...{ namespace, account, corrects, tolerance, missingAreFree, failedTasks, invoice },
+    // `until` is excluded in options, and included in the scope.
+    period: isGiven ? { since: since ?? -Infinity, until: (until ?? Infinity) - 1 } : invoice.period,
+    reference: reference ?? `invoice ${invoice.digest}`,
+    now: Date.now(),
+  };
+}
+
+function sayHowRead(report: Report, { columns, rounded, endsWithBreak }: Invoice): void {
+  const named = Object.entries(columns).map(([kind, name]) => `${kind} "${name}"`);
+  report.say(`Columns: ${named.join(', ')}.`);
+  if (rounded > 0) report.say(`${rounded} amounts have more than six decimals. They were rounded.`);
+  if (!endsWithBreak)
+    report.say(
+      'The last line has no line break. Is the file complete? --total checks the sum of its amounts.',
+    );
+}
+
+/** Keys per page. A page is the only part of the journal that is in memory. */
+const LOGS_PER_PAGE = 1_000;
+
+async function* logPages({ journal }: Place): AsyncGenerator<readonly (readonly LogEntry[])[]> {
+  let after: string | null = null;
+  do {
+    const { logs, next }: Awaited<ReturnType<Place['journal']['scan']>> = await orUnusable(
+      journal.scan(after, LOGS_PER_PAGE),
+    );
+    yield logs;
+    after = next;
+  } while (after !== null);
+}
+
+async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGenerator<readonly LogEntry[]> {
+  let keys = 0;
+  for await (const logs of logPages(place))
+    for (const log of logs) {
+      yield log;
+      keys += 1;
+      if (keys % LINES_PER_REPORT === 0) progress(keys);
+    }
+}
+
+function callsOf(log: readonly LogEntry[]): readonly SentCall[] {
+  const state = stateOf(log);
+  return state.sends.map((send, at) => ({ state, send, at }));
+}
+
+/** Bills that are recorded at the same time. Each reads its log and appends to it. */
+const AT_ONCE = 16;
+const BILLS_PER_REPORT = 10_000;
+
+/**
+ * Records the bills of all calls that the invoice certainly bills. Safe beside workers, and to repeat: a send has one
+ * bill per reference.
+ */
+async function applyBills(
+  place: Place,
+  scope: CheckScope,
+  by: string,
+  progress: (bills: number) => void,
+): Promise<Applied> {
+  const applied: Applied = { recorded: 0, amount: 0 };
+  for await (const logs of logPages(place)) {
+    const calls = logs.flatMap(callsOf).filter(({ send }) => send.sent.namespace === place.namespace);
+    await mapConcurrently(calls, AT_ONCE, async (call) => {
+      const { bill } = judgeSend(scope, call);
+      if (bill === null) return;
+      const { namespace, creationKey, nonce } = call.send.sent;
+      const entry: BillEntry = {
+        ...{ v: 1, kind: 'bill', about: nonce, ...bill, currency: scope.invoice.currency },
+        ...{ source: 'invoice', reference: scope.reference, by, at: new Date().toISOString() },
+      };
+      const recorded = await orUnusable(recordBill(place.journal, { namespace, creationKey }, entry));
+      if (recorded?.isNew !== true) return;
+      applied.recorded += 1;
+      applied.amount += bill.microUnits;
+      if (applied.recorded % BILLS_PER_REPORT === 0) progress(applied.recorded);
+    });
+  }
+  return applied;
+}
+
+interface CheckedJournal {
+  readonly scope: CheckScope;
+  readonly found: FoundList;
+  readonly scanned: { readonly keys: number; readonly agreed: number };
+  readonly applied: Applied | null;
+  /** Whether the journal knows no line at all. */
+  readonly sawNone: boolean;
+}
+
+function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }: CheckedJournal): void {
+  const { invoice, reference, period, account } = scope;
+  const { currency, lines, sum, totalLine, columns } = invoice;
+  const money = (microUnits: number): string => formatMoney({ microUnits, currency });
+  const { shown } = found;
+  if (shown.length > 0) for (const line of findingsTable(shown)) report.result(line);
+  const count = found.found.reduce((total, one) => total + one.count, 0);
+  if (count > shown.length)
+    report.say(`These are ${shown.length} of ${count}; --out writes all of them to a file.`);
+  const total = totalLine === null ? '' : ` Line ${totalLine} is their total.`;
+  report.say(
+    `${lines} lines bill ${money(sum)}.${total} ${scanned.agreed} sends agree. Checked ${scanned.keys} creation keys in the journal.`,
+  );
+  for (const { finding, count: times, billed } of found.found)
+    report.say(`  ${finding}: ${times}${billed === 0 ? '' : ` (${money(billed)})`}, ${FINDINGS[finding][1]}`);
+  if (period === null)
+    report.say(
+      'Calls that the invoice does not bill were not judged: pass --since and --until, or --time-column.',
+    );
+  if (applied !== null)
+    report.say(`Recorded ${applied.recorded} bills, ${money(applied.amount)}, as "${reference}".`);
+  const iso = (time: number): string | null => (Number.isFinite(time) ? new Date(time).toISOString() : null);
+  const data = {
+    ...{ reference, currency, lines, sum, totalLine, columns, account: account ?? null },
+    period: period === null ? null : { since: iso(period.since), until: iso(period.until) },
+    ...{ ...scanned, found: found.found, findings: shown, applied },
+  };
+  const unknown = found.totalsOf('unknown');
+  if (unknown.count > 0)
+    throw new CliError(
+      'invoice_unknown_calls',
+      `The invoice bills ${unknown.count} calls that this journal did not send, ${money(unknown.billed)}.`,
+      { data, hint: sawNone ? WRONG_COLUMN : undefined },
+    );
+  if (found.differences > 0)
+    throw new CliError('invoice_differs', `The invoice and the log differ in ${found.differences} places.`, {
+      data,
+    });
+  report.say('The invoice and the log agree.');
+  report.reply({ ok: true, data });
+}
+
+const WRONG_COLUMN =
+  'No line names a call of this journal. Check --task-column, --key-column, MEDIA_JOURNAL and TEMPORAL_NAMESPACE.';
+
+/**
+ * Reads which tasks failed from `results.jsonl` of campaigns' reports, because the log of sends does not record how a
+ * video ended. @throws CliError `bad_input`
+ */
+async function readFailedTasks(files: readonly string[]): Promise<ReadonlySet<string>> {
+  const failed = new Set<string>();
+  for (const file of files) {
+    let at = 0;
+    try {
+      for await (const { line, content } of linesOf(manifestText(createReadStream(file), 'file'))) {
+        at = line;
+        const task = content === '' ? null : failedTask(JSON.parse(content ?? ''));
+        if (task !== null) failed.add(task);
+      }
+    } catch (error) {
+      throwBug(error);
+      const why = at === 0 ? 'cannot be read' : `is not a result in line ${at}`;
+      throw new CliError('bad_input', `--results: ${file} ${why}.`, {
+        hint: 'Pass results.jsonl from `temporal-media campaign report`. Nothing was written.',
+      });
+    }
+  }
+  return failed;
+}
+
+function failedTask(result: unknown): string | null {
+  const { outcome, taskId } = Object(result) as { readonly outcome?: unknown; readonly taskId?: unknown };
+  if (typeof outcome !== 'string') throw new SyntaxError('This is not a result.');
+  return outcome === 'failed' && typeof taskId === 'string' ? taskId : null;
+}

@@ -1,0 +1,261 @@
+import { type Money } from 'temporal-media';
+import { estimateOfSend, mayBeOwed, purchaseOf, type Send } from 'temporal-media/internal/domain/log-entries';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { fateOf, reviewReason, type SentCall, taskOf } from './calls';
+import { type BilledCall, type Invoice } from './read-invoice';
+
+/**
+ * What a check finds, in the order in which it is shown, with its meaning. `true`: the invoice and the log differ.
+ * `false`: worth knowing only.
+ */
+export const FINDINGS = {
+  unknown: [true, 'billed, but not sent by this journal: another user of the key, or a lost send'],
+  unconfirmed: [true, 'billed, but the log does not know that it was accepted'],
+  refused: [true, 'billed, although it was refused or never sent'],
+  failed: [true, 'billed, although it failed'],
+  duplicate: [true, 'charged several times in this file'],
+  billed_before: [true, 'already has a bill with another reference'],
+  other_account: [true, 'bought with another account'],
+  several_calls: [true, 'the log has several calls with this task'],
+  other_currency: [true, 'the estimate is in another currency'],
+  amount: [true, 'the amount differs from the estimate'],
+  not_billed: [true, 'bought in this period, but not billed'],
+  without_task: [true, 'the line names no call'],
+  image: [false, "the line may be an image's: nothing in the log says which"],
+  other_namespace: [false, 'bought in another namespace'],
+  under_review: [false, 'still without a bill'],
+} as const satisfies { readonly [kind: string]: readonly [isDifference: boolean, meaning: string] };
+
+export type FindingKind = keyof typeof FINDINGS;
+
+export const FINDING_KINDS = Object.keys(FINDINGS) as readonly FindingKind[];
+
+/** One line of the invoice, or one call of the log, that a person should look at. */
+export interface CheckFinding {
+  readonly finding: FindingKind;
+  /** First line of the invoice; null for a call that it does not bill. */
+  readonly line: number | null;
+  readonly taskId: string | null;
+  /** Null for a line that is not about a call of this namespace. */
+  readonly creationKey: string | null;
+  /** The send, for `money settle --send`. */
+  readonly sendId: string | null;
+  readonly account: string | null;
+  readonly model: string | null;
+  /** When it was sent, or else the time of the line, ISO 8601. */
+  readonly at: string | null;
+  /** Sum of its lines. */
+  readonly billed: Money | null;
+  /** The estimate, or the cost that the service reported. Null means unknown, never free. */
+  readonly expected: Money | null;
+  readonly note: string;
+}
+
+/** What the sends of a journal are held against. */
+export interface CheckScope {
+  readonly namespace: string;
+  /** Credential name, with or without its address's digest. Undefined for all accounts. */
+  readonly account: string | undefined;
+  /** Null if unknown. `until` is included. */
+  readonly period: { readonly since: number; readonly until: number } | null;
+  readonly invoice: Invoice;
+  readonly reference: string;
+  /** The reference of the bills that this invoice replaces. */
+  readonly corrects: string | undefined;
+  readonly tolerance: { readonly microUnits: number; readonly share: number };
+  /** Whether a call that this invoice could bill but does not is recorded as free. */
+  readonly missingAreFree: boolean;
+  /** Tasks that failed, according to reports of campaigns. */
+  readonly failedTasks: ReadonlySet<string>;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** What a check says about one send. */
+export interface CheckVerdict {
+  readonly finding: CheckFinding | null;
+  /** The bill to record; null if there is none, or it is recorded already. */
+  readonly bill: { readonly microUnits: number; readonly reason: string } | null;
+}
+
+const NOTHING: CheckVerdict = { finding: null, bill: null };
+
+/** Returns the lines about a send: those with its task id, or else with its idempotency key or request id. */
+export function billedLinesOf({ byTask, byKey }: Invoice, send: Send): BilledCall | undefined {
+  const taskId = taskOf(send) ?? announcedTask(send);
+  const found = taskId === null ? undefined : byTask.get(taskId);
+  if (found !== undefined || byKey.size === 0) return found;
+  return keysOf(send)
+    .map((key) => byKey.get(key))
+    .find((call) => call !== undefined);
+}
+
+/** Returns the texts that an invoice can name a send by, besides its task. */
+export function keysOf({ sent, answer }: Send): readonly string[] {
+  const said = answer?.answer;
+  const ids = said?.outcome === 'unconfirmed' ? Object.entries(said.evidence.headers) : [];
+  const named = ids.flatMap(([name, value]) => (name.endsWith('request-id') ? [value] : []));
+  return sent.kind === 'intent' ? [sent.idempotencyKey, ...named] : named;
+}
+
+/** The task that a sender's last heartbeat named, although its reply was not recorded. */
+function announcedTask({ answer }: Send): string | null {
+  const said = answer?.answer;
+  return said?.outcome === 'unconfirmed' ? (said.evidence.taskId ?? null) : null;
+}
+
+export function isOfAccount({ sent }: Send, account: string | undefined): boolean {
+  return account === undefined || sent.account === account || sent.account.startsWith(`${account}@`);
+}
+
+/** Holds one send of this namespace against the invoice. Pure. */
+export function judgeSend(scope: CheckScope, call: SentCall): CheckVerdict {
+  const lines = billedLinesOf(scope.invoice, call.send);
+  if (!isOfAccount(call.send, scope.account))
+    return underReview(scope, call, 'It was bought with an account that this check leaves out (--account).');
+  return lines === undefined ? judgeUnbilled(scope, call) : judgeBilled(scope, call, lines);
+}
+
+function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): CheckVerdict {
+  const { send } = call;
+  const { currency } = scope.invoice;
+  const said = (finding: FindingKind, note = ''): CheckFinding =>
+    findingOf(scope, call, finding, note, lines);
+  const owed = estimateOfSend(send) ?? send.bill;
+  if (owed !== null && owed.currency !== currency)
+    return { finding: said('other_currency', `Its estimate is in ${owed.currency}.`), bill: null };
+  if (lines.owners > 1) return underReview(scope, call, 'The log has several calls with its task.');
+  const earlier = earlierBill(scope, send, lines);
+  if (earlier === 'agreed') return NOTHING;
+  const finding = differenceOf(scope, call, lines, said);
+  if (earlier === 'recorded') return { finding, bill: null };
+  if (earlier !== null) return { finding: said('billed_before', earlier), bill: null };
+  const more = lines.lines > 1 ? ` and ${lines.lines - 1} more` : '';
+  return { finding, bill: { microUnits: lines.sum, reason: `money check, line ${lines.line}${more}` } };
+}
+
+function differenceOf(
+  { tolerance, failedTasks, now }: CheckScope,
+  call: SentCall,
+  lines: BilledCall,
+  said: (finding: FindingKind, note?: string) => CheckFinding,
+): CheckFinding | null {
+  const { send } = call;
+  const fate = fateOf(call, now);
+  if (fate === 'unconfirmed' || fate === 'declared_lost' || fate === 'in_flight')
+    return said('unconfirmed', UNDECIDED[fate]);
+  if (fate !== 'created' && fate !== 'completed' && fate !== 'results_lost')
+    return lines.sum > 0 ? said('refused', `The log says: ${fate}.`) : null;
+  if (lines.sum > 0 && hasFailed(send, lines, failedTasks)) return said('failed');
+  if (lines.charges > 1 && lines.sum > lines.largest)
+    return said('duplicate', `${lines.charges} lines charge it.`);
+  const expected = expectedFor(send);
+  if (expected === null) return null;
+  const allowed = Math.max(tolerance.microUnits, Math.abs(expected.microUnits) * tolerance.share);
+  if (Math.abs(lines.sum - expected.microUnits) <= allowed) return null;
+  return said('amount', lines.lines > lines.charges && lines.charges > 0 ? 'It includes a credit.' : '');
+}
+
+const UNDECIDED = {
+  unconfirmed: 'Its reply was lost. Decide with `temporal-media unconfirmed adopt`.',
+  declared_lost: 'A person declared it lost.',
+  in_flight: 'Its sender may still be running. Check again later.',
+} as const;
+
+function hasFailed(
+  send: Send,
+  { taskId, hasFailed: saysSo }: BilledCall,
+  failed: ReadonlySet<string>,
+): boolean {
+  const purchase = purchaseOf(send);
+  return (
+    saysSo || failed.has(taskId ?? '') || (purchase?.outcome === 'created' && purchase.status === 'failed')
+  );
+}
+
+/** What a send should cost: the service's own report, or else the estimate. */
+function expectedFor(send: Send): Money | null {
+  return send.bill?.source === 'service'
+    ? { microUnits: send.bill.microUnits, currency: send.bill.currency }
+    : estimateOfSend(send);
+}
+
+/**
+ * How a bill in the log keeps this invoice's from being recorded: it is this one (`recorded`), or a person recorded the
+ * same by hand (`agreed`), or it says something else, which is returned. A service's own report is only compared.
+ */
+function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): string | null {
+  if (bill === null || bill.source === 'service' || bill.reference === scope.corrects) return null;
+  const isOwn = bill.source === 'invoice' && bill.reference === scope.reference;
+  if (bill.microUnits === lines.sum && bill.currency === scope.invoice.currency) {
+    if (isOwn) return 'recorded';
+    if (bill.source === 'person') return 'agreed';
+  }
+  return `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.`;
+}
+
+function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
+  const { send } = call;
+  const { period, invoice, missingAreFree, failedTasks, now } = scope;
+  const why = reviewReason(call, now);
+  if (why === null) return NOTHING;
+  const say = (note: string): CheckVerdict => underReview(scope, call, note);
+  if (why === 'unconfirmed')
+    return say('Nobody knows whether it was accepted. Decide with `temporal-media unconfirmed`.');
+  const taskId = taskOf(send);
+  const hasKeys = invoice.columns.key !== undefined;
+  if (taskId === null && !hasKeys)
+    return say(
+      why === 'rejected_after_validation'
+        ? 'It was refused, and the log has nothing that a line could name. Record what it cost with `money settle`.'
+        : 'The log has nothing that a line could name an image by. Record what it cost with `money settle`.',
+    );
+  if (period === null) return say('The period of the invoice is unknown. Pass --since and --until.');
+  const at = Date.parse(send.sent.at);
+  if (!(at >= period.since && at <= period.until)) return say("It was sent outside of the invoice's period.");
+  if (missingAreFree && [null, invoice.currency].includes(estimateOfSend(send)?.currency ?? null))
+    return {
+      finding: null,
+      bill: { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' },
+    };
+  if (why === 'rejected_after_validation') return say('It was refused, and the invoice does not bill it.');
+  if (failedTasks.has(taskId ?? '')) return say('It failed, and the invoice does not bill it.');
+  if (estimateOfSend(send)?.microUnits === 0)
+    return say('Its estimate is 0, and the invoice does not bill it.');
+  return { finding: findingOf(scope, call, 'not_billed', ''), bill: null };
+}
+
+/** A call that no bill settles, unless nobody needs to look for one. */
+function underReview(scope: CheckScope, call: SentCall, note: string): CheckVerdict {
+  const isListed = reviewReason(call, scope.now) !== null;
+  return { finding: isListed ? findingOf(scope, call, 'under_review', note) : null, bill: null };
+}
+
+function findingOf(
+  { invoice, now }: CheckScope,
+  call: SentCall,
+  finding: FindingKind,
+  note: string,
+  lines?: BilledCall,
+): CheckFinding {
+  const { creationKey, nonce: sendId, account, model, at } = call.send.sent;
+  const why = finding === 'under_review' ? `${reviewReason(call, now) ?? ''}: ` : '';
+  return {
+    finding,
+    line: lines?.line ?? null,
+    taskId: taskOf(call.send) ?? lines?.taskId ?? null,
+    ...{ creationKey, sendId, account, model, at },
+    billed: lines === undefined ? null : { microUnits: lines.sum, currency: invoice.currency },
+    expected: expectedFor(call.send),
+    note: `${why}${note}`,
+  };
+}
+
+/** Whether a send may explain a line that the log does not know. */
+export function mayExplain(call: SentCall, now: number): boolean {
+  const fate = fateOf(call, now);
+  return (
+    ['unconfirmed', 'declared_lost', 'in_flight'].includes(fate) ||
+    (fate === 'rejected' && mayBeOwed(call.send))
+  );
+}

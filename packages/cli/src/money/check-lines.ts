@@ -1,0 +1,194 @@
+import { given } from 'temporal-media/internal/domain/json';
+import { type CreateJournal } from 'temporal-media/stores';
+import { fateOf, orUnusable, type SentCall } from './calls';
+import {
+  type CheckScope,
+  type CheckFinding,
+  type FindingKind,
+  isOfAccount,
+  keysOf,
+  billedLinesOf,
+  mayExplain,
+} from './check-judge';
+import { type BilledCall, type LooseLine } from './read-invoice';
+
+/** A send that may explain a line. */
+interface Candidate {
+  readonly creationKey: string;
+  readonly sendId: string;
+  readonly account: string;
+  readonly model: string;
+  /** When it was sent, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly words: string;
+}
+
+/** Candidates that are kept. More lost replies than this have a cause that no invoice explains. */
+const MOST_CANDIDATES = 100_000;
+/** Candidates compared with a line, and shown beside it. */
+const MOST_FITTING = 1_000;
+const SHOWN_CANDIDATES = 3;
+/** How far apart a send and its line may be. Invoices show the time of the create or of the result. */
+const CANDIDATE_MS = 60 * 60 * 1000;
+
+/** Remembers which lines of an invoice are explained by sends, and says what the others may be. */
+export class LineBook {
+  private readonly candidates: Candidate[] = [];
+  private readonly imageModels = new Set<string>();
+  private readonly videoModels = new Set<string>();
+  /** Lines of a second task that was created under a send's key. */
+  private readonly secondTasks = new Map<BilledCall, string>();
+  /** One string per place, because each line that is known elsewhere keeps one. */
+  private readonly places = new Map<string, string>();
+  private explained = 0;
+
+  constructor(private readonly scope: CheckScope) {}
+
+  /** Whether no line is known to the journal. */
+  get sawNone(): boolean {
+    return this.explained === 0;
+  }
+
+  /** Notes a send. Returns whether lines are about it. @param isOwn whether it is in the checked namespace */
+  match(call: SentCall, isOwn: boolean): boolean {
+    const { send } = call;
+    const { invoice, account, now } = this.scope;
+    (send.sent.operation === 'create_video' ? this.videoModels : this.imageModels).add(send.sent.model);
+    const lines = billedLinesOf(invoice, send);
+    const isMeant = isOwn && isOfAccount(send, account);
+    if (lines === undefined) {
+      if (isMeant && this.candidates.length < MOST_CANDIDATES && mayExplain(call, now))
+        this.addCandidate(call);
+      return false;
+    }
+    this.explained += 1;
+    if (isMeant) lines.owners += 1;
+    else
+      lines.elsewhere ??= this.place(
+        isOwn ? `account ${send.sent.account}` : `namespace ${send.sent.namespace}`,
+      );
+    if (isMeant && invoice.byKey.size > 0)
+      for (const key of keysOf(send)) {
+        const other = invoice.byKey.get(key);
+        if (other !== undefined && other !== lines) this.secondTasks.set(other, send.sent.creationKey);
+      }
+    return isMeant;
+  }
+
+  /** Returns what the lines are that no single send explains. */
+  async unmatched(journal: Pick<CreateJournal, 'findTask'>): Promise<Iterable<CheckFinding>> {
+    const several: CheckFinding[] = [];
+    for (const call of this.calls())
+      if (call.owners > 1)
+        several.push(this.lineFinding('several_calls', call, await ownersOf(journal, call)));
+    this.candidates.sort((one, other) => one.at - other.at);
+    return this.findings(several);
+  }
+
+  private *findings(several: readonly CheckFinding[]): Generator<CheckFinding> {
+    for (const call of this.calls()) if (call.owners === 0) yield this.foreign(call);
+    yield* several;
+    for (const line of this.scope.invoice.loose)
+      yield this.lineFinding(this.isImage(line.model) ? 'image' : 'without_task', line, '');
+  }
+
+  private *calls(): Generator<BilledCall> {
+    const { byTask, byKey } = this.scope.invoice;
+    yield* byTask.values();
+    for (const call of byKey.values()) if (call.taskId === null) yield call;
+  }
+
+  private foreign(call: BilledCall): CheckFinding {
+    const { elsewhere } = call;
+    if (elsewhere !== null) {
+      const kind = elsewhere.startsWith('account ') ? 'other_account' : 'other_namespace';
+      return this.lineFinding(kind, call, `It was bought in ${elsewhere}.`);
+    }
+    if (this.isImage(call.model)) return this.lineFinding('image', call, '');
+    const second = this.secondTasks.get(call);
+    if (second !== undefined)
+      return this.lineFinding('unknown', call, `It has the key of ${second}, which bought another task.`);
+    const fitting = this.candidatesFor(call);
+    const words = fitting.map(({ creationKey, words: what }) => `${what} ${creationKey}`);
+    return {
+      ...this.lineFinding('unknown', call, words.length === 0 ? '' : `Perhaps ${words.join(', or ')}.`),
+      ...given({
+        candidates:
+          fitting.length === 0
+            ? undefined
+            : fitting.map(({ creationKey, sendId }) => ({ creationKey, sendId })),
+      }),
+    };
+  }
+
+  private isImage(model: string | null): boolean {
+    return model !== null && this.imageModels.has(model) && !this.videoModels.has(model);
+  }
+
+  /** Returns the sends that a line may be about, the nearest ones first. */
+  private candidatesFor({ at, model }: BilledCall): readonly Candidate[] {
+    if (at === null) return [];
+    // The time of a line may be a date.
+    const until = at + (at % DAY_MS === 0 ? DAY_MS : 0) + CANDIDATE_MS;
+    const fitting: Candidate[] = [];
+    for (
+      let index = firstSince(this.candidates, at - CANDIDATE_MS);
+      fitting.length < MOST_FITTING;
+      index += 1
+    ) {
+      const candidate = this.candidates[index];
+      if (candidate === undefined || candidate.at > until) break;
+      if (model === null || model === candidate.model) fitting.push(candidate);
+    }
+    const distance = (one: Candidate): number => Math.abs(one.at - at);
+    return fitting.sort((one, other) => distance(one) - distance(other)).slice(0, SHOWN_CANDIDATES);
+  }
+
+  private addCandidate(call: SentCall): void {
+    const { creationKey, nonce: sendId, account, model, at } = call.send.sent;
+    const fate = fateOf(call, this.scope.now);
+    const words =
+      fate === 'rejected'
+        ? 'the refused call'
+        : fate === 'declared_lost'
+          ? 'the call declared lost'
+          : 'the lost reply of';
+    this.candidates.push({ creationKey, sendId, account, model, at: Date.parse(at), words });
+  }
+
+  private place(text: string): string {
+    const known = this.places.get(text) ?? text;
+    this.places.set(text, known);
+    return known;
+  }
+
+  private lineFinding(finding: FindingKind, line: LooseLine | BilledCall, note: string): CheckFinding {
+    const { at, model, sum: microUnits } = line;
+    return {
+      ...{ finding, line: line.line, taskId: 'taskId' in line ? (line.taskId ?? line.key) : null },
+      ...{ creationKey: null, sendId: null, account: null, model },
+      at: at === null ? null : new Date(at).toISOString(),
+      billed: { microUnits, currency: this.scope.invoice.currency },
+      ...{ expected: null, note },
+    };
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns the index of the first candidate at or after a time. */
+function firstSince(candidates: readonly Candidate[], time: number): number {
+  let [low, high] = [0, candidates.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((candidates[middle] as Candidate).at < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function ownersOf(journal: Pick<CreateJournal, 'findTask'>, { taskId }: BilledCall): Promise<string> {
+  const owners = taskId === null ? [] : await orUnusable(journal.findTask(taskId));
+  const named = owners.map(({ creationKey, video }) => `${creationKey} (${video.account})`);
+  return `No bill was recorded. ${named.length === 0 ? '' : `The log has it for ${named.join(', ')}. `}Check each account with --account, or use \`money settle\`.`;
+}

@@ -167,6 +167,12 @@ export function apiRoute(
   });
 }
 
+/** Returns the request's idempotency key, or nothing without one. */
+export function keyOf({ headers }: Pick<FastifyRequest, 'headers'>): { idempotencyKey?: string } {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' ? { idempotencyKey: key } : {};
+}
+
 /** Reads a multipart body part by part, in the order sent. Returns undefined if the body has another type. */
 async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
   const { request, entry } = exchange;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance } from 'fastify';
 import { answerPaidCall, answerReadCall, wait } from './answer-call';
-import { apiRoute, type Exchange, readPartsOrRefuse } from './exchange';
+import { apiRoute, type Exchange, keyOf, readPartsOrRefuse } from './exchange';
 import { type JsonObject, fieldText } from './json-value';
 import { type ImageSpec } from './media-spec';
 import { type GeneratedFile } from './media-store';
@@ -56,6 +56,7 @@ interface ImageCall {
   model?: unknown;
   prompt?: unknown;
   size?: unknown;
+  quality?: unknown;
   n?: unknown;
   response_format?: unknown;
   inputs: string[];
@@ -78,7 +79,9 @@ async function acceptImages(
   const createdAt = Date.now();
   const files =
     form === 'url' ? specs.map((spec): GeneratedFile => ({ name: fileName(), spec, createdAt })) : [];
-  core.acceptImages({ operation, model, prompt, results, files });
+  const idempotencyKey = keyOf(exchange.request);
+  const asked = { size: fieldText(call.size), quality: fieldText(call.quality) };
+  core.acceptImages({ operation, model, prompt, results, files, createdAt, ...asked, ...idempotencyKey });
   exchange.entry.accepted = true;
   for (const spec of specs) core.media.warm(spec);
   const usual = core.options.timing.runningMs ?? behaviourOf(model).runningMs;

@@ -18,6 +18,7 @@ export {
   type SandboxReference,
   type SandboxVideoModel,
 } from './models';
+export { type InvoiceError, type InvoiceErrors, type PlantedError, type SandboxInvoice } from './invoice';
 export { type SandboxIdempotency, type SandboxMode, type SandboxOptions } from './options';
 export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './sandbox-process';
 export { type SandboxFinish, type SandboxPart, type SandboxRequest } from './request-log';

@@ -118,14 +118,21 @@ function readFaultFile(path: string | undefined): FaultRule[] {
 type AcceptedLine =
   | { type: 'task'; task: SandboxTask }
   | { type: 'patch'; id: string; patch: SandboxTaskPatch }
-  | {
-      type: 'image';
-      operation: 'generate' | 'edit';
-      model: string;
-      prompt: string;
-      results: number;
-      files: GeneratedFile[];
-    };
+  | ({ type: 'image' } & AcceptedImages);
+
+/** An accepted image call. */
+export interface AcceptedImages {
+  operation: 'generate' | 'edit';
+  model: string;
+  prompt: string;
+  results: number;
+  files: GeneratedFile[];
+  /** Unix time in milliseconds. */
+  createdAt: number;
+  size?: string;
+  quality?: string;
+  idempotencyKey?: string;
+}
 
 /** A sandbox's data directory. Without a path, nothing is stored. */
 export class DataDir {

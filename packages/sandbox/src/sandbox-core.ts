@@ -3,7 +3,12 @@ import { countAccepted, emptyCounters, PollGaps, type SandboxCounters } from './
 import { type FaultAction, FaultRules } from './faults';
 import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
 import { behaviourOf } from './models';
-import { DataDir, type ResolvedSandboxOptions, type SandboxIdempotency } from './options';
+import {
+  type AcceptedImages,
+  DataDir,
+  type ResolvedSandboxOptions,
+  type SandboxIdempotency,
+} from './options';
 import { readDirectives } from './prompt-directives';
 import { errorReply, type SandboxReply } from './reply';
 import { RequestLog, type SandboxRequest, hexDigest } from './request-log';
@@ -20,6 +25,7 @@ export class SandboxCore {
   /** Functions that complete stalled replies. */
   readonly stalled = new Set<() => void>();
   readonly tasks = new Map<string, SandboxTask>();
+  readonly images: AcceptedImages[] = [];
   readonly generated = new Map<string, GeneratedFile>();
   counters: SandboxCounters;
   /** Both addresses are set once the servers listen. Neither has a trailing slash. */
@@ -48,14 +54,9 @@ export class SandboxCore {
     return whole;
   }
 
-  acceptImages(call: {
-    operation: 'generate' | 'edit';
-    model: string;
-    prompt: string;
-    results: number;
-    files: GeneratedFile[];
-  }): void {
+  acceptImages(call: AcceptedImages): void {
     this.data.append({ type: 'image', ...call });
+    this.images.push(call);
     for (const file of call.files) this.generated.set(file.name, file);
     countAccepted(this.counters, call);
     this.touch();
@@ -92,6 +93,7 @@ export class SandboxCore {
   reset(): void {
     this.releaseStalled();
     this.tasks.clear();
+    this.images.length = 0;
     this.generated.clear();
     this.usedDirectives.clear();
     this.turns = 0;
@@ -151,6 +153,7 @@ export class SandboxCore {
         const task = this.tasks.get(line.id);
         if (task !== undefined) Object.assign(task, line.patch);
       } else {
+        this.images.push(line);
         for (const file of line.files) this.generated.set(file.name, file);
         countAccepted(counters, line);
       }

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
 import { type SandboxCounters, type SandboxPollGaps } from './counters';
 import { type FaultRule, type SandboxOperation } from './faults';
+import { type InvoiceErrors, type SandboxInvoice } from './invoice';
 import { type SandboxOptions } from './options';
 import { type SandboxRequest } from './request-log';
 import { type SandboxAddresses } from './sandbox';
@@ -123,6 +124,11 @@ export class SandboxAdmin {
   /** Returns the tasks with the status that a poll would return now. */
   tasks(): Promise<(SandboxTask & { shown: SandboxStatus })[]> {
     return this.call('GET', '/tasks');
+  }
+
+  /** Returns an invoice for everything that was accepted, with these errors. Rejects more errors than there are calls. */
+  invoice(errors: InvoiceErrors = {}): Promise<SandboxInvoice> {
+    return this.call('POST', '/invoice', errors);
   }
 
   /** Changes a task's fields. Rejects if the id is unknown. */

@@ -4,6 +4,7 @@ import { answerReadCall } from './answer-call';
 import { openExchanges, apiRoute, type Exchange } from './exchange';
 import { FaultRuleError, readFaultRules } from './faults';
 import { addImageRoutes } from './image-routes';
+import { InvoiceErrorsError, writeInvoice } from './invoice';
 import { sandboxModels } from './models';
 import { openapiDocument } from './openapi/document';
 import { resolveSandboxOptions, type SandboxOptions } from './options';
@@ -150,6 +151,19 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   app.get('/_sandbox/tasks', { config }, async () =>
     [...core.tasks.values()].map((task) => ({ ...task, shown: statusAt(task, Date.now()) })),
   );
+  app.post('/_sandbox/invoice', { config }, async (request, reply) => {
+    try {
+      const requests = core.log.list();
+      return writeInvoice(
+        { tasks: core.tasks.values(), images: core.images, requests },
+        jsonOf(request),
+        Date.now(),
+      );
+    } catch (error) {
+      if (!(error instanceof InvoiceErrorsError || error instanceof SyntaxError)) throw error;
+      return reply.code(400).send({ error: { message: error.message } });
+    }
+  });
   app.patch('/_sandbox/tasks/:id', { config }, async (request, reply) => {
     const task = core.patchTask((request.params as { id: string }).id, jsonOf(request) as SandboxTaskPatch);
     return task ?? reply.code(404).send({});

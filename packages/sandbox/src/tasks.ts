@@ -68,6 +68,8 @@ export interface SandboxTask {
   prompt: string;
   /** The create request as received, without the prompt and long strings. */
   request: JsonObject;
+  /** The create's idempotency key; absent without one. */
+  idempotencyKey?: string;
   /** Unix time in milliseconds. */
   createdAt: number;
   /** How long the task is queued after its creation, in milliseconds. */

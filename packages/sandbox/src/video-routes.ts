@@ -1,7 +1,7 @@
 import { type FastifyInstance } from 'fastify';
 import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { compatFailure, compatRecord } from './compat';
-import { apiRoute, type Exchange, readCreateBody } from './exchange';
+import { apiRoute, type Exchange, keyOf, readCreateBody } from './exchange';
 import { type FaultAction } from './faults';
 import { fieldText, type JsonObject } from './json-value';
 import { type RenderedMedia } from './media-store';
@@ -66,7 +66,7 @@ async function createVideo(exchange: Exchange): Promise<void> {
     prompt: fieldText(body?.prompt),
     violations: requestValidators[core.options.mode].video(exchange, body),
     accept: async () => {
-      const task = acceptTask(core, body ?? {});
+      const task = acceptTask(core, body ?? {}, keyOf(exchange.request));
       exchange.entry.accepted = true;
       exchange.entry.taskId = task.id;
       return jsonReply(200, await writeRecord(core, task, task.createdAt));
@@ -106,7 +106,11 @@ function noSuchTask(id: string): SandboxReply {
 }
 
 /** Creates and stores the task for a validated create request. */
-export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
+export function acceptTask(
+  core: SandboxCore,
+  body: JsonObject,
+  key: Pick<SandboxTask, 'idempotencyKey'> = {},
+): SandboxTask {
   const model = fieldText(body.model);
   const prompt = fieldText(body.prompt);
   const effects = readDirectives(prompt);
@@ -119,6 +123,7 @@ export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
     model,
     prompt,
     request,
+    ...key,
     createdAt: Date.now(),
     queuedMs: effects.queuedMs ?? usual.queuedMs,
     runningMs: effects.runningMs ?? usual.runningMs,

@@ -161,14 +161,24 @@ async function isUnderRemoval(records: RecordStore, prefix: string, note: string
   return first === null || parseRemoval(note).entries.includes(sha256(first));
 }
 
+/** Keys that a scan reads at the same time, so that it does not wait for each of a bucket's or database's replies. */
+const KEYS_AT_ONCE = 32;
+
 async function scanLogs(records: RecordStore, after: string | null, limit: number): Promise<JournalPage> {
   const logs: (readonly LogEntry[])[] = [];
-  for await (const { hash, names } of keysIn(records, after)) {
-    const log = await readEntries(records, names);
-    if (log.length === 0) continue;
-    logs.push(log.map(({ entry }) => entry));
-    if (logs.length >= limit) return { logs, next: hash };
+  let keys: KeyRecords[] = [];
+  const take = async (): Promise<void> => {
+    const read = await Promise.all(keys.map(({ names }) => readEntries(records, names)));
+    logs.push(...read.filter((log) => log.length > 0).map((log) => log.map(({ entry }) => entry)));
+    keys = [];
+  };
+  for await (const key of keysIn(records, after)) {
+    keys.push(key);
+    if (keys.length < Math.min(KEYS_AT_ONCE, limit - logs.length)) continue;
+    await take();
+    if (logs.length >= limit) return { logs, next: key.hash };
   }
+  await take();
   return { logs, next: null };
 }
 

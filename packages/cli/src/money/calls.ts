@@ -48,7 +48,8 @@ export async function openPlace(config: MediaConfig, namespace: string): Promise
   });
 }
 
-const LOGS_PER_PAGE = 100;
+/** A store lists about as many names for a page, however few of them are used. */
+const LOGS_PER_PAGE = 1_000;
 
 /**
  * Yields the sends of each key that were made in the period, page by page. @throws CliError `journal_unusable`

@@ -9,6 +9,7 @@ const LONG = [
   // The proofs: kills, faults, schedules of them, properties of values at random.
   'test/proof/',
   // Campaigns for their whole life; test/e2e/campaign.test.ts stays.
+  'test/cli/money-month',
   'test/cli/campaign-',
   'test/e2e/campaign-',
   // What persons do to executions, journals and workers.

@@ -20,6 +20,8 @@ interface Candidate {
   readonly model: string;
   /** When it was sent, in milliseconds since the Unix epoch. */
   readonly at: number;
+  /** Whether its reply was lost, and nobody has decided about it. */
+  readonly isLost: boolean;
   readonly words: string;
 }
 
@@ -125,7 +127,7 @@ export class LineBook {
     return model !== null && this.imageModels.has(model) && !this.videoModels.has(model);
   }
 
-  /** Returns the sends that a line may be about, the nearest ones first. */
+  /** Returns the sends that a line may be about: lost replies first, then the nearest ones. */
   private candidatesFor({ at, model }: BilledCall): readonly Candidate[] {
     if (at === null) return [];
     // The time of a line may be a date.
@@ -140,20 +142,20 @@ export class LineBook {
       if (candidate === undefined || candidate.at > until) break;
       if (model === null || model === candidate.model) fitting.push(candidate);
     }
-    const distance = (one: Candidate): number => Math.abs(one.at - at);
+    const distance = (one: Candidate): number => Math.abs(one.at - at) + (one.isLost ? 0 : END_OF_TIME);
     return fitting.sort((one, other) => distance(one) - distance(other)).slice(0, SHOWN_CANDIDATES);
   }
 
   private addCandidate(call: SentCall): void {
     const { creationKey, nonce: sendId, account, model, at } = call.send.sent;
     const fate = fateOf(call, this.scope.now);
-    const words =
-      fate === 'rejected'
+    const isLost = fate === 'unconfirmed' || fate === 'in_flight';
+    const words = isLost
+      ? 'the lost reply of'
+      : fate === 'rejected'
         ? 'the refused call'
-        : fate === 'declared_lost'
-          ? 'the call declared lost'
-          : 'the lost reply of';
-    this.candidates.push({ creationKey, sendId, account, model, at: Date.parse(at), words });
+        : 'the call declared lost';
+    this.candidates.push({ creationKey, sendId, account, model, at: Date.parse(at), isLost, words });
   }
 
   private place(text: string): string {
@@ -175,6 +177,7 @@ export class LineBook {
 }
 
 const DAY_MS = 86_400_000;
+const END_OF_TIME = 8.64e15;
 
 /** Returns the index of the first candidate at or after a time. */
 function firstSince(candidates: readonly Candidate[], time: number): number {

@@ -236,6 +236,13 @@ describe('money check', () => {
       ['november 2', 80_000],
     ]);
     expect((await bench.check(corrected, ...args)).data.applied).toEqual({ recorded: 0, amount: 0 });
+    const shorter = await bench.invoice([`${at(1)},t1,cine-1,0.05,USD`], undefined, 'shorter.csv');
+    const more = ['--apply', '--reference', 'november 3', '--corrects', 'november 2'];
+    const left = await bench.check(shorter, ...more);
+    expect(kinds(left.data)).toEqual([['not_billed', null, 'a']]);
+    expect(left.data.findings[0]?.note).toBe('It still has a bill of 0.08 USD.');
+    const freed = await bench.check(shorter, ...more, '--missing-are-free');
+    expect([freed.code, freed.data.applied]).toEqual([0, { recorded: 1, amount: 0 }]);
     expect((await bench.check(first, '--apply', '--reference', 'november')).data.applied).toEqual({
       recorded: 0,
       amount: 0,

@@ -208,7 +208,7 @@ function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }
     report.say(`These are ${shown.length} of ${count}; --out writes all of them to a file.`);
   const total = totalLine === null ? '' : ` Line ${totalLine} is their total.`;
   report.say(
-    `${lines} lines bill ${money(sum)}.${total} ${scanned.agreed} sends agree. Checked ${scanned.keys} creation keys in the journal.`,
+    `${counted(lines, 'line')}: ${money(sum)}.${total} Agreed: ${counted(scanned.agreed, 'send')}. Checked: ${counted(scanned.keys, 'creation key')}.`,
   );
   for (const { finding, count: times, billed } of found.found)
     report.say(`  ${finding}: ${times}${billed === 0 ? '' : ` (${money(billed)})`}, ${FINDINGS[finding][1]}`);
@@ -217,7 +217,7 @@ function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }
       'Calls that the invoice does not bill were not judged: pass --since and --until, or --time-column.',
     );
   if (applied !== null)
-    report.say(`Recorded ${applied.recorded} bills, ${money(applied.amount)}, as "${reference}".`);
+    report.say(`Recorded as "${reference}": ${counted(applied.recorded, 'bill')}, ${money(applied.amount)}.`);
   const iso = (time: number): string | null => (Number.isFinite(time) ? new Date(time).toISOString() : null);
   const data = {
     ...{ reference, currency, lines, sum, totalLine, columns, account: account ?? null },
@@ -228,16 +228,22 @@ function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }
   if (unknown.count > 0)
     throw new CliError(
       'invoice_unknown_calls',
-      `The invoice bills ${unknown.count} calls that this journal did not send, ${money(unknown.billed)}.`,
+      `The invoice bills ${counted(unknown.count, 'call')} that this journal did not send, ${money(unknown.billed)}.`,
       { data, hint: sawNone ? WRONG_COLUMN : undefined },
     );
   if (found.differences > 0)
-    throw new CliError('invoice_differs', `The invoice and the log differ in ${found.differences} places.`, {
-      data,
-    });
-  report.say('The invoice and the log agree.');
+    throw new CliError(
+      'invoice_differs',
+      `The invoice and the journal differ in ${counted(found.differences, 'place')}.`,
+      {
+        data,
+      },
+    );
+  report.say('The invoice and the journal agree.');
   report.reply({ ok: true, data });
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const WRONG_COLUMN =
   'No line names a call of this journal. Check --task-column, --key-column, MEDIA_JOURNAL and TEMPORAL_NAMESPACE.';

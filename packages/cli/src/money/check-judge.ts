@@ -1,6 +1,13 @@
 import { type Money } from 'temporal-media';
-import { estimateOfSend, mayBeOwed, purchaseOf, type Send } from 'temporal-media/internal/domain/log-entries';
+import {
+  type BillEntry,
+  estimateOfSend,
+  mayBeOwed,
+  purchaseOf,
+  type Send,
+} from 'temporal-media/internal/domain/log-entries';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { idArgument, shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { fateOf, reviewReason, type SentCall, taskOf } from './calls';
 import { type BilledCall, type Invoice } from './read-invoice';
 
@@ -19,7 +26,7 @@ export const FINDINGS = {
   several_calls: [true, 'the log has several calls with this task'],
   other_currency: [true, 'the estimate is in another currency'],
   amount: [true, 'the amount differs from the estimate'],
-  not_billed: [true, 'bought in this period, but not billed'],
+  not_billed: [true, 'bought, but not billed'],
   without_task: [true, 'the line names no call'],
   image: [false, "the line may be an image's: nothing in the log says which"],
   other_namespace: [false, 'bought in another namespace'],
@@ -119,8 +126,9 @@ export function judgeSend(scope: CheckScope, call: SentCall): CheckVerdict {
 function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): CheckVerdict {
   const { send } = call;
   const { currency } = scope.invoice;
+  const charges = lines.charges > 1 && lines.sum > lines.largest ? `${lines.charges} lines charge it.` : '';
   const said = (finding: FindingKind, note = ''): CheckFinding =>
-    findingOf(scope, call, finding, note, lines);
+    findingOf(scope, call, finding, `${note} ${charges}`.trim(), lines);
   const owed = estimateOfSend(send) ?? send.bill;
   if (owed !== null && owed.currency !== currency)
     return { finding: said('other_currency', `Its estimate is in ${owed.currency}.`), bill: null };
@@ -143,12 +151,11 @@ function differenceOf(
   const { send } = call;
   const fate = fateOf(call, now);
   if (fate === 'unconfirmed' || fate === 'declared_lost' || fate === 'in_flight')
-    return said('unconfirmed', UNDECIDED[fate]);
+    return said('unconfirmed', undecidedNote(fate, send, lines));
   if (fate !== 'created' && fate !== 'completed' && fate !== 'results_lost')
     return lines.sum > 0 ? said('refused', `The log says: ${fate}.`) : null;
   if (lines.sum > 0 && hasFailed(send, lines, failedTasks)) return said('failed');
-  if (lines.charges > 1 && lines.sum > lines.largest)
-    return said('duplicate', `${lines.charges} lines charge it.`);
+  if (lines.charges > 1 && lines.sum > lines.largest) return said('duplicate');
   const expected = expectedFor(send);
   if (expected === null) return null;
   const allowed = Math.max(tolerance.microUnits, Math.abs(expected.microUnits) * tolerance.share);
@@ -156,11 +163,16 @@ function differenceOf(
   return said('amount', lines.lines > lines.charges && lines.charges > 0 ? 'It includes a credit.' : '');
 }
 
-const UNDECIDED = {
-  unconfirmed: 'Its reply was lost. Decide with `temporal-media unconfirmed adopt`.',
-  declared_lost: 'A person declared it lost.',
-  in_flight: 'Its sender may still be running. Check again later.',
-} as const;
+function undecidedNote(
+  fate: 'unconfirmed' | 'declared_lost' | 'in_flight',
+  { sent }: Send,
+  { taskId }: BilledCall,
+): string {
+  if (fate === 'declared_lost') return 'A person declared it lost.';
+  if (fate === 'in_flight') return 'Its sender may still be running. Check again later.';
+  if (taskId === null) return 'Its reply was lost. Decide with `temporal-media unconfirmed`.';
+  return `Its reply was lost. Run: temporal-media unconfirmed adopt --reason WHY --send=${sent.nonce} ${idArgument(sent.creationKey)} ${shellWord(taskId)}`;
+}
 
 function hasFailed(
   send: Send,
@@ -185,7 +197,7 @@ function expectedFor(send: Send): Money | null {
  * same by hand (`agreed`), or it says something else, which is returned. A service's own report is only compared.
  */
 function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): string | null {
-  if (bill === null || bill.source === 'service' || bill.reference === scope.corrects) return null;
+  if (bill === null || bill.source === 'service' || isCorrected(scope, bill)) return null;
   const isOwn = bill.source === 'invoice' && bill.reference === scope.reference;
   if (bill.microUnits === lines.sum && bill.currency === scope.invoice.currency) {
     if (isOwn) return 'recorded';
@@ -194,8 +206,20 @@ function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): stri
   return `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.`;
 }
 
+/** Whether a bill is of the invoice that this one replaces. */
+function isCorrected({ corrects }: CheckScope, { source, reference }: BillEntry): boolean {
+  return source === 'invoice' && reference === corrects;
+}
+
 function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   const { send } = call;
+  if (send.bill !== null && isCorrected(scope, send.bill))
+    return scope.missingAreFree
+      ? { finding: null, bill: FREE }
+      : {
+          finding: findingOf(scope, call, 'not_billed', `It still has a bill of ${formatMoney(send.bill)}.`),
+          bill: null,
+        };
   const { period, invoice, missingAreFree, failedTasks, now } = scope;
   const why = reviewReason(call, now);
   if (why === null) return NOTHING;
@@ -214,16 +238,15 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   const at = Date.parse(send.sent.at);
   if (!(at >= period.since && at <= period.until)) return say("It was sent outside of the invoice's period.");
   if (missingAreFree && [null, invoice.currency].includes(estimateOfSend(send)?.currency ?? null))
-    return {
-      finding: null,
-      bill: { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' },
-    };
+    return { finding: null, bill: FREE };
   if (why === 'rejected_after_validation') return say('It was refused, and the invoice does not bill it.');
   if (failedTasks.has(taskId ?? '')) return say('It failed, and the invoice does not bill it.');
   if (estimateOfSend(send)?.microUnits === 0)
     return say('Its estimate is 0, and the invoice does not bill it.');
   return { finding: findingOf(scope, call, 'not_billed', ''), bill: null };
 }
+
+const FREE = { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' };
 
 /** A call that no bill settles, unless nobody needs to look for one. */
 function underReview(scope: CheckScope, call: SentCall, note: string): CheckVerdict {

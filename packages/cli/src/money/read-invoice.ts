@@ -42,7 +42,7 @@ export interface BilledCall {
   largest: number;
   /** Whether the invoice itself says that a charged call failed. */
   hasFailed: boolean;
-  /** Calls of this namespace and account that the lines are about. More than one cannot be told apart. */
+  /** Calls of this namespace and account that the lines are about. If there is more than one, the lines are unclear. */
   owners: number;
   /** Where else in the journal the call is known. */
   elsewhere: string | null;
@@ -243,7 +243,7 @@ class InvoiceReader {
     if (only === undefined || [only, ...others].includes(code)) return;
     const other = firstLine === 0 ? `--currency is ${code}` : `line ${firstLine} in ${code}`;
     throw invoiceError(
-      `Line ${line} is in ${only}, but ${other}. Check the lines of each currency in a file of their own.`,
+      `Line ${line} is in ${only}, but ${other}. Check the lines of each currency in a separate file.`,
     );
   }
 

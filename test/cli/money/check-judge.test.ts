@@ -80,7 +80,7 @@ describe('an invoice held against logs', () => {
     for (const call of calls) book.match(call, call.send.sent.namespace === 'default');
     const own = calls.filter(({ send }) => send.sent.namespace === 'default');
     const verdicts = own.map((call) => ({ call, ...judgeSend(scope, call) }));
-    const ofLines = [...(await book.unmatched({ findTask: async () => [] }))];
+    const ofLines = [...book.unmatched()];
     const findings = [...ofLines, ...verdicts.flatMap(({ finding }) => finding ?? [])];
     return { findings, bills: verdicts.filter(({ bill }) => bill !== null) };
   }

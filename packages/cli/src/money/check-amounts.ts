@@ -108,24 +108,26 @@ function microUnitsOf([whole, decimals]: Digits): readonly [microUnits: number, 
 }
 
 const DOLLARS = ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD', 'TWD', 'MXN'];
-const SYMBOLS: { readonly [symbol: string]: readonly string[] } = {
-  $: DOLLARS,
-  US$: ['USD'],
-  C$: ['CAD'],
-  CA$: ['CAD'],
-  A$: ['AUD'],
-  AU$: ['AUD'],
-  NZ$: ['NZD'],
-  S$: ['SGD'],
-  HK$: ['HKD'],
-  R$: ['BRL'],
-  '€': ['EUR'],
-  '£': ['GBP'],
-  '¥': ['JPY', 'CNY'],
-  '₹': ['INR'],
-};
+const SYMBOLS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    $: DOLLARS,
+    US$: ['USD'],
+    C$: ['CAD'],
+    CA$: ['CAD'],
+    A$: ['AUD'],
+    AU$: ['AUD'],
+    NZ$: ['NZD'],
+    S$: ['SGD'],
+    HK$: ['HKD'],
+    R$: ['BRL'],
+    '€': ['EUR'],
+    '£': ['GBP'],
+    '¥': ['JPY', 'CNY'],
+    '₹': ['INR'],
+  }),
+);
 
 /** Returns the ISO 4217 codes that a code or symbol can mean. Empty for an unknown symbol. */
 export function currenciesOf(unit: string): readonly string[] {
-  return /^[A-Za-z]{3}$/.test(unit) ? [unit.toUpperCase()] : (SYMBOLS[unit] ?? []);
+  return /^[A-Za-z]{3}$/.test(unit) ? [unit.toUpperCase()] : (SYMBOLS.get(unit) ?? []);
 }

@@ -24,7 +24,7 @@ import { CliError } from '../shared/errors';
 import { type Report } from '../shared/report';
 import { orUnusable, type Place, type SentCall } from './calls';
 import { FoundList, findingsTable } from './check-findings';
-import { type CheckScope, FINDINGS, judgeSend } from './check-judge';
+import { type CheckFinding, type CheckScope, FINDINGS, judgeSend, unclearCall } from './check-judge';
 import { LineBook } from './check-lines';
 import {
   type Invoice,
@@ -89,7 +89,8 @@ export async function checkInvoice(
         else if (isBilled) scanned.agreed += 1;
       }
     }
-    await found.end(await lines.unmatched(place.journal));
+    if (lines.isUnclear) for await (const finding of unclearCalls(place, scope)) await found.add(finding);
+    await found.end(lines.unmatched());
   } catch (error) {
     await found.drop();
     throw error;
@@ -151,6 +152,15 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
 function callsOf(log: readonly LogEntry[]): readonly SentCall[] {
   const state = stateOf(log);
   return state.sends.map((send, at) => ({ state, send, at }));
+}
+
+/** Reads the journal once more, because a first call was judged before the second one was found. */
+async function* unclearCalls(place: Place, scope: CheckScope): AsyncGenerator<CheckFinding> {
+  for await (const logs of logPages(place))
+    for (const call of logs.flatMap(callsOf)) {
+      const finding = call.send.sent.namespace === place.namespace ? unclearCall(scope, call) : null;
+      if (finding !== null) yield finding;
+    }
 }
 
 /** Bills that are recorded at the same time. Each reads its log and appends to it. */

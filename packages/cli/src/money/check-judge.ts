@@ -56,6 +56,8 @@ export interface CheckFinding {
   /** The estimate, or the cost that the service reported. Null means unknown, never free. */
   readonly expected: Money | null;
   readonly note: string;
+  /** Calls that may explain a line of no call. */
+  readonly candidates?: readonly { readonly creationKey: string; readonly sendId: string }[];
 }
 
 /** What the sends of a journal are held against. */
@@ -87,14 +89,17 @@ export interface CheckVerdict {
 
 const NOTHING: CheckVerdict = { finding: null, bill: null };
 
-/** Returns the lines about a send: those with its task id, or else with its idempotency key or request id. */
+/**
+ * Returns the lines about a send: those with its task id, or else with its idempotency key or request id. Lines with its
+ * key and another task are about something else that was bought under the key.
+ */
 export function billedLinesOf({ byTask, byKey }: Invoice, send: Send): BilledCall | undefined {
   const taskId = taskOf(send) ?? announcedTask(send);
   const found = taskId === null ? undefined : byTask.get(taskId);
   if (found !== undefined || byKey.size === 0) return found;
   return keysOf(send)
     .map((key) => byKey.get(key))
-    .find((call) => call !== undefined);
+    .find((call) => call !== undefined && (taskId === null || call.taskId === null));
 }
 
 /** Returns the texts that an invoice can name a send by, besides its task. */
@@ -132,7 +137,7 @@ function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): Chec
   const owed = estimateOfSend(send) ?? send.bill;
   if (owed !== null && owed.currency !== currency)
     return { finding: said('other_currency', `Its estimate is in ${owed.currency}.`), bill: null };
-  if (lines.owners > 1) return underReview(scope, call, 'The log has several calls with its task.');
+  if (lines.owners > 1) return NOTHING;
   const earlier = earlierBill(scope, send, lines);
   if (earlier === 'agreed') return NOTHING;
   const finding = differenceOf(scope, call, lines, said);
@@ -247,6 +252,15 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
 }
 
 const FREE = { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' };
+
+/** Returns the finding for a call whose lines are about several calls. Which of them is billed is unknown. */
+export function unclearCall(scope: CheckScope, call: SentCall): CheckFinding | null {
+  const lines = billedLinesOf(scope.invoice, call.send);
+  if (lines === undefined || lines.owners < 2 || !isOfAccount(call.send, scope.account)) return null;
+  return findingOf(scope, call, 'several_calls', UNCLEAR, lines);
+}
+
+const UNCLEAR = 'Nothing was recorded. Check each account with --account, or use `money settle`.';
 
 /** A call that no bill settles, unless nobody needs to look for one. */
 function underReview(scope: CheckScope, call: SentCall, note: string): CheckVerdict {

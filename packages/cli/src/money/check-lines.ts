@@ -1,6 +1,6 @@
 import { given } from 'temporal-media/internal/domain/json';
-import { type CreateJournal } from 'temporal-media/stores';
-import { fateOf, orUnusable, type SentCall } from './calls';
+import { type Send } from 'temporal-media/internal/domain/log-entries';
+import { fateOf, type SentCall } from './calls';
 import {
   type CheckScope,
   type CheckFinding,
@@ -43,6 +43,8 @@ export class LineBook {
   /** One string per place, because each line that is known elsewhere keeps one. */
   private readonly places = new Map<string, string>();
   private explained = 0;
+  /** Whether some lines are about several calls. */
+  isUnclear = false;
 
   constructor(private readonly scope: CheckScope) {}
 
@@ -58,38 +60,34 @@ export class LineBook {
     (send.sent.operation === 'create_video' ? this.videoModels : this.imageModels).add(send.sent.model);
     const lines = billedLinesOf(invoice, send);
     const isMeant = isOwn && isOfAccount(send, account);
+    if (isMeant && invoice.byKey.size > 0) this.noteOtherTasks(send, lines);
     if (lines === undefined) {
       if (isMeant && this.candidates.length < MOST_CANDIDATES && mayExplain(call, now))
         this.addCandidate(call);
       return false;
     }
     this.explained += 1;
-    if (isMeant) lines.owners += 1;
-    else
+    if (isMeant) {
+      lines.owners += 1;
+      this.isUnclear ||= lines.owners > 1;
+    } else
       lines.elsewhere ??= this.place(
         isOwn ? `account ${send.sent.account}` : `namespace ${send.sent.namespace}`,
       );
-    if (isMeant && invoice.byKey.size > 0)
-      for (const key of keysOf(send)) {
-        const other = invoice.byKey.get(key);
-        if (other !== undefined && other !== lines) this.secondTasks.set(other, send.sent.creationKey);
-      }
     return isMeant;
   }
 
-  /** Returns what the lines are that no single send explains. */
-  async unmatched(journal: Pick<CreateJournal, 'findTask'>): Promise<Iterable<CheckFinding>> {
-    const several: CheckFinding[] = [];
-    for (const call of this.calls())
-      if (call.owners > 1)
-        several.push(this.lineFinding('several_calls', call, await ownersOf(journal, call)));
-    this.candidates.sort((one, other) => one.at - other.at);
-    return this.findings(several);
+  private noteOtherTasks(send: Send, lines: BilledCall | undefined): void {
+    for (const key of keysOf(send)) {
+      const other = this.scope.invoice.byKey.get(key);
+      if (other !== undefined && other !== lines) this.secondTasks.set(other, send.sent.creationKey);
+    }
   }
 
-  private *findings(several: readonly CheckFinding[]): Generator<CheckFinding> {
+  /** Yields what the lines are that no send explains. */
+  *unmatched(): Generator<CheckFinding> {
+    this.candidates.sort((one, other) => one.at - other.at);
     for (const call of this.calls()) if (call.owners === 0) yield this.foreign(call);
-    yield* several;
     for (const line of this.scope.invoice.loose)
       yield this.lineFinding(this.isImage(line.model) ? 'image' : 'without_task', line, '');
   }
@@ -188,10 +186,4 @@ function firstSince(candidates: readonly Candidate[], time: number): number {
     else high = middle;
   }
   return low;
-}
-
-async function ownersOf(journal: Pick<CreateJournal, 'findTask'>, { taskId }: BilledCall): Promise<string> {
-  const owners = taskId === null ? [] : await orUnusable(journal.findTask(taskId));
-  const named = owners.map(({ creationKey, video }) => `${creationKey} (${video.account})`);
-  return `No bill was recorded. ${named.length === 0 ? '' : `The log has it for ${named.join(', ')}. `}Check each account with --account, or use \`money settle\`.`;
 }

@@ -183,7 +183,8 @@ function addCheckCommand(money: Command, context: CommandContext): void {
 const CHECK_HELP = `
 Nothing is written without --apply. Exits with 5 if the invoice bills calls that this journal did not send, and with 8 for
 other differences. A line is matched by its task id, or by the key column. Lines with the same id are added up. A line that no
-call explains is shown with sends of unknown fate that it may be; decide about these with \`unconfirmed\`.
+call explains is shown with sends of unknown fate that it may be; decide about these with \`unconfirmed\`. Check an invoice
+before \`journal prune\` removes its calls.
 
 Examples:
   $ temporal-media money check invoice.csv

@@ -53,7 +53,7 @@ export type LooseLine = Pick<BilledCall, 'line' | 'model' | 'at' | 'sum'>;
 
 /**
  * An invoice in memory: one small object for each call, not for each line. 1,000,000 calls take about 250 MiB
- * (bench/figures/money-check.js).
+ * (bench/figures/money.js).
  */
 export interface Invoice {
   readonly byTask: ReadonlyMap<string, BilledCall>;
@@ -79,22 +79,26 @@ export interface Invoice {
 /** Reads an invoice of any length. Never guesses: the first line that is not certain ends the read. @throws CliError */
 export async function readInvoice(file: string, format: InvoiceFormat): Promise<Invoice> {
   const hash = createHash('sha256');
-  let lastByte = 0x0a;
+  let lastSign = '\n';
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
       hash.update(chunk);
-      lastByte = chunk.at(-1) ?? lastByte;
       yield chunk;
+    }
+  };
+  const text = async function* (): AsyncGenerator<string> {
+    for await (const piece of manifestText(bytes(), 'invoice')) {
+      lastSign = piece.at(-1) ?? lastSign;
+      yield piece;
     }
   };
   const reader = new InvoiceReader(format);
   try {
-    for await (const { line, cells } of csvRecords(manifestText(bytes(), 'invoice')))
-      reader.read(line, cells);
+    for await (const { line, cells } of csvRecords(text())) reader.read(line, cells);
   } catch (error) {
     throw unreadable(error);
   }
-  return { ...reader.end(), digest: hash.digest('hex').slice(0, 16), endsWithBreak: lastByte === 0x0a };
+  return { ...reader.end(), digest: hash.digest('hex').slice(0, 16), endsWithBreak: lastSign === '\n' };
 }
 
 function unreadable(error: unknown): unknown {
@@ -129,7 +133,7 @@ class InvoiceReader {
   private lines = 0;
   private sum = 0;
   private rounded = 0;
-  private lastIsLoose = false;
+  private lastMayBeTotal = false;
 
   constructor(private readonly format: InvoiceFormat) {}
 
@@ -146,12 +150,15 @@ class InvoiceReader {
     const cell = (name: keyof ColumnNames): string => cells[this.columns?.[name] ?? -1]?.trim() ?? '';
     const amount = this.amountIn(line, cell('amount'));
     this.checkCurrency(line, cell('currency'), amount.unit);
-    const facts = { line, model: this.modelOf(cell('model')), at: this.timeIn(line, cell('time')) };
     const [taskId, key] = [idIn(line, 'task', cell('task')), idIn(line, 'key', cell('key'))];
+    const isLoose = taskId === null && key === null;
+    const facts = { line, model: this.modelOf(cell('model')), at: this.timeIn(line, cell('time'), isLoose) };
     this.lines += 1;
     this.sum = safeSum(line, this.sum, amount.microUnits);
-    this.lastIsLoose = taskId === null && key === null;
-    if (this.lastIsLoose) this.loose.push({ ...facts, sum: amount.microUnits });
+    const isEmpty =
+      facts.model === null && facts.at === null && (this.columns.model ?? this.columns.time) !== undefined;
+    this.lastMayBeTotal = isLoose && (isEmpty || cells.some((text) => TOTAL.test(text.trim())));
+    if (isLoose) this.loose.push({ ...facts, sum: amount.microUnits });
     else
       this.add(
         { ...facts, taskId, key },
@@ -202,9 +209,12 @@ class InvoiceReader {
     };
   }
 
-  /** Whether the last line is the total of all others. It is then not billed a second time. */
+  /**
+   * Takes out the last line if it is the total of all others. The amount alone does not show that: it may be the last of
+   * two lines with the same price.
+   */
   private takeTotalLine(): number | null {
-    const last = this.lastIsLoose && this.lines > 1 ? this.loose.at(-1) : undefined;
+    const last = this.lastMayBeTotal && this.lines > 1 ? this.loose.at(-1) : undefined;
     if (last === undefined || !isSameTotal(last.sum, this.sum - last.sum)) return null;
     this.loose.pop();
     this.lines -= 1;
@@ -255,9 +265,11 @@ class InvoiceReader {
     return known ?? model;
   }
 
-  private timeIn(line: number, text: string): number | null {
+  private timeIn(line: number, text: string, isLoose: boolean): number | null {
     if (text === '') return null;
     const at = timeOf(text);
+    // The line of a total may say so where others have a time.
+    if (at === undefined && isLoose) return null;
     if (at === undefined)
       throw invoiceError(
         `Line ${line}: The time cannot be read. Allowed: 2026-11-30T12:00:00Z, 2026-11-30 12:00:00 (UTC), 2026-11-30, or Unix time.`,
@@ -285,7 +297,7 @@ function safeSum(line: number, sum: number, microUnits: number): number {
 
 /** An id of a task or a key. Prompts have spaces: a column of them must not be printed. */
 function idIn(line: number, column: 'task' | 'key', text: string): string | null {
-  if (text === '') return null;
+  if (text === '' || TOTAL.test(text)) return null;
   if (text.length <= LONGEST_CELL && !/[\s\p{Cc}\p{Cs}]/u.test(text)) return text;
   throw invoiceError(
     `Line ${line}: The cell in the ${column} column is not an id. Name the right column with --${column}-column.`,
@@ -295,6 +307,8 @@ function idIn(line: number, column: 'task' | 'key', text: string): string | null
 /** Only what looks like a number is repeated, because a wrong column may contain prompts. */
 const shownAmount = (text: string): string =>
   /^[-+()\d.,'\s\p{Sc}]{1,40}$/u.test(text) ? text : 'The cell in the amount column';
+
+const TOTAL = /^(?:grand |sub-?)?(?:total|sum):?$/i;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|[-+]\d\d:?\d\d))?$/;

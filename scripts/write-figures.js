@@ -16,7 +16,7 @@ const MEANING = {
   'campaign-again':
     'How soon a campaign buys again after it is terminated under load and immediately restarted.',
   'campaign-disturbed':
-    'Gaps between two polls of a task (target 4 s), while batches hand back their rows, one by one and then all together, and while some polls take 2 s.',
+    'Gaps between two polls of a task (target 4 s), while batches hand back their rows and while some polls take 2 s.',
   'campaign-rows': 'Cost per row from the start of a campaign to its result, with at most 2,000 in flight.',
   'campaign-scale':
     'Many videos in flight at a 4 s interval. CPU per video includes its create, polls and download. Bare requests are the same requests without Temporal or checks ([ADR 14](adr/0014-what-a-video-costs-at-least.md)).',
@@ -27,11 +27,11 @@ const MEANING = {
   growth:
     'How fast the database and histories grow, extrapolated from one minute. Fewer polls than the target mean a saturated machine.',
   'image-overhead':
-    'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time that the server takes to hand out any activity.',
+    'An image call as an activity, compared with a bare undici POST. Most of the overhead is the time to hand out any activity.',
   images:
-    'An image call as an activity without a workflow, compared with the workflow `generateImage` ([ADR 37](adr/0037-images-run-without-a-workflow.md)).',
+    'An image call without a workflow, compared with the workflow `generateImage` ([ADR 37](adr/0037-images-run-without-a-workflow.md)).',
   journal:
-    'What the journal adds to a paid call, compared with two bare requests to the same store. The bucket and database are on this machine, so add your network latency to each request.',
+    'What the journal adds to a paid call, compared with two bare requests to the same store, which is on this machine. Add your network latency to each request.',
   'local-polls': 'What Temporal takes for a poll ([ADR 33](adr/0033-polls-are-not-local-activities.md)).',
   'many-hosts':
     'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share two cores.',
@@ -42,7 +42,7 @@ const MEANING = {
   'temporal-postgres': 'With PostgreSQL persistence, the server CPU on this page grows by these factors.',
   upload: 'An image edit that uploads 300 MB and copies it into the store.',
   'wire-faults':
-    'Creates that the server received and accepted (paid for) under eight wire faults. The openai client had a timeout of 2 s per attempt, and the AI SDK 20 s in total. This package ran with its defaults.',
+    'Creates that the server received and accepted (paid for) under eight wire faults. The openai client had a timeout of 2 s per attempt, the AI SDK 20 s in total, and this package its defaults.',
   'worker-start': 'How long `createMediaWorker` takes until the server lists its pollers.',
 };
 
@@ -62,17 +62,23 @@ const HIDDEN = [
   's',
   'polls per row',
   'full after, s',
+  'second half, MiB',
   'events + share of watcher',
   'actions + share of watcher',
   'runs',
 ];
 
-/** Formats the table without hidden, empty and constant columns. Rows that differ only in their name are merged. */
+/** Rows that the page leaves out, because another column or two other rows say the same, or the row above contains them. */
+const HIDDEN_ROWS = /^(?:empty|…)|: ratio$|^media\.generateImage compared/;
+
+/**
+ * Formats the table without hidden, empty and constant columns. Rows that differ only in their name are merged, and a
+ * single row becomes a line.
+ */
 function shownTable({ columns, rows: all }) {
-  // The median represents all rounds, and another column says how much of an empty workflow each row is.
+  // The median represents all rounds.
   const isMedian = all.some(([name]) => name === 'median');
-  // A row that begins with an ellipsis is a part of the row above it.
-  const rows = all.filter(([name]) => !/^(?:empty|…)/.test(name) && !(isMedian && /^\d+$/.test(name)));
+  const rows = all.filter(([name]) => !HIDDEN_ROWS.test(name) && !(isMedian && /^\d+$/.test(name)));
   const shown = columns.flatMap((column, at) => {
     const isConstant = rows.every((row) => row[at] === rows[0][at]);
     return HIDDEN.includes(column) || (isConstant && (rows.length > 1 || rows[0][at] === '')) ? [] : [at];
@@ -87,7 +93,10 @@ function shownTable({ columns, rows: all }) {
   const table = [shown.map((at) => columns[at]), ...merged.values()].map((cells) =>
     cells.map((cell) => String(cell).replaceAll(' / ', ', ')),
   );
-  return markdownTable(table).join('\n');
+  if (table.length > 2) return markdownTable(table).join('\n');
+  const [head, cells] = table;
+  const named = cells.map((cell, at) => (at === 0 && /\D/.test(cell) ? cell : `${head[at]}: ${cell}`));
+  return `${named.join('; ')}.`;
 }
 
 const goalText = ({ figure, value, unit, goal }) => `${figure} is ${value} ${unit} (goal ${goal})`;
@@ -133,9 +142,8 @@ function measuredPage() {
   const text = `# Measured
 
 The last result of each benchmark, on a machine with 2 cores and 24 GiB. Repeat one with \`npm run bench -- NAME\`.
-[Scale](scale.md) helps you size a machine.
-
-\`node scripts/write-figures.js\` writes this page from \`bench/results\`, where \`notes\` describe the method.
+[Scale](scale.md) helps you size a machine. \`node scripts/write-figures.js\` writes this page from \`bench/results\`,
+where \`notes\` describe the method.
 
 ${names.map((file) => sectionOf(file.replace('.js', ''))).join('\n\n')}
 `;

@@ -2,11 +2,9 @@
 
 const HEAD = `# The first ten minutes
 
-This is a recorded session for readers who have never used Temporal. \`npm run first-ten-minutes\` types these commands into
-real terminals and writes this page, and a test repeats them and compares the screens. Ids, times and ports differ from run
-to run.
-
-The package is already installed when the session begins (see the [README](../README.md#install)).
+This is a recorded session for readers who have never used Temporal, after [the installation](../README.md#install).
+\`npm run first-ten-minutes\` types these commands into real terminals and writes this page, and a test compares the screens.
+Ids, times and ports differ from run to run. \`…\` stands for omitted lines.
 `;
 
 /** Returns a recording's page: the text of each step, then its screen. */

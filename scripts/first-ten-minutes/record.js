@@ -23,8 +23,13 @@ async function record(onStep = () => undefined) {
     const recording = [];
     for (const step of STEPS) {
       onStep(step);
-      const screen = await play(terminal, step, folder);
-      recording.push({ say: step.say, screen: screen.replaceAll(folder, SHOWN_FOLDER).replace(/\n\$$/, '') });
+      const screen = (await play(terminal, step, folder))
+        .replaceAll(folder, SHOWN_FOLDER)
+        .replace(/\n\$$/, '');
+      recording.push({
+        say: step.say,
+        screen: step.only === undefined ? screen : linesOf(screen, step.only),
+      });
     }
     return recording;
   } finally {
@@ -42,6 +47,13 @@ async function play(terminal, { window = 'work', type, until, press, kill }, fol
   if (type !== undefined) await terminal.type(window, type);
   if (press !== undefined) await terminal.press(window, press);
   return until === undefined ? terminal.untilPrompt(window, STEP_MS) : terminal.until(window, until, STEP_MS);
+}
+
+/** Returns the command and these lines of its screen. */
+function linesOf(screen, only) {
+  const [command, ...lines] = screen.split('\n');
+  const shown = lines.map((line) => (only.test(line) ? line : '…'));
+  return [command, ...shown.filter((line, at) => line !== '…' || shown[at - 1] !== '…')].join('\n');
 }
 
 /**

@@ -2,12 +2,14 @@
 
 /**
  * What a new user does in the first ten minutes. A step has a text and types one command. `until` waits for words on
- * the screen instead of the prompt, `press` then presses a key, and `kill` first kills everything.
+ * the screen instead of the prompt, `press` then presses a key, and `kill` first kills everything. With `only`, the page
+ * shows the command and these lines.
  */
 const STEPS = [
   {
     say: 'Nothing is running yet. `doctor` shows what is missing and how to fix it.',
     type: 'temporal-media doctor',
+    only: /^(?!skip)/,
   },
   {
     say: 'In one terminal, start a Temporal server, a sandbox for the service and a worker. The command keeps running.',
@@ -58,6 +60,7 @@ const STEPS = [
     window: 'dev',
     type: 'temporal-media dev',
     until: /--out out/,
+    only: /^Ready/,
   },
   {
     say: 'The wait continues until the file is saved. No second video was created.',
@@ -83,6 +86,7 @@ const STEPS = [
     say: 'Ctrl-C in the first terminal stops everything. The next `dev` continues where this one stopped.',
     window: 'dev',
     press: 'C-c',
+    only: /^\^C|^Stopped/,
   },
 ];
 

@@ -94,22 +94,21 @@ function page() {
   const ms = (value) => number(value, 1);
   const text = `# Scale
 
-This page shows what a day of videos costs, and which limit is reached first. \`node scripts/write-scale.js\` computes every number from the
-[benchmarks](measured.md) on one machine with two cores and the embedded server. With PostgreSQL persistence the server needs 1.6 to 2.9
-times as much.
-
-Each video takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest hour has ${PEAK} times the average load. Polls cause nearly
-all of the cost, so halving the video time or doubling the interval halves the cost.
+\`node scripts/write-scale.js\` computes every number on this page from the [benchmarks](measured.md) on one machine with two cores and the
+embedded server. With PostgreSQL persistence the server needs 1.6 to 2.9 times as much.
 
 ## Demand
 
-${number(VIDEOS)} videos a day are ${significant(PER_SECOND)} creates a second on average. In the busiest hour, there are ${busiest(1)} creates and ${number(Math.ceil(inFlight / 4))} polls a second, and
-${number(inFlight)} videos are in flight. The totals below are for this demand and proportional to it; cores are for the busiest hour.
+Each video takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. Polls cause nearly all of the cost, so halving the video time or
+doubling the interval halves the cost.
+
+${number(VIDEOS)} videos a day are ${significant(PER_SECOND)} creates a second on average. The busiest hour has ${PEAK} times that load: ${busiest(1)} creates and ${number(Math.ceil(inFlight / 4))} polls a
+second, with ${number(inFlight)} videos in flight. The totals below are proportional to this demand; cores are for the busiest hour.
 
 ## Temporal and workers
 
-A single video has its own workflow. It takes ${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of server time and ${ms(cost.single.workerMs)} ms of worker time
-(\`detection-lag\`, \`growth\`). The videos of a [campaign](campaigns.md) share timers and activities, so each takes ${number(cost.campaign.actions, 2)} actions,
+A single video (a workflow) takes ${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of server time and ${ms(cost.single.workerMs)} ms of worker time
+(\`detection-lag\`, \`growth\`). A [campaign's](campaigns.md) video takes ${number(cost.campaign.actions, 2)} actions,
 ${ms(cost.campaign.serverMs)} ms of server time and ${ms(cost.campaign.workerMs)} ms of worker time (\`campaign-scale\`, \`campaign-rows\`).
 
 ${markdownTable([
@@ -129,8 +128,7 @@ A worker with 10,000 campaign videos in flight needs ${number(cost.memoryMiB)} M
 
 ## Journal and artifacts
 
-A create is sent after its intent is stored, and reported after its answer is stored. With one caller on the same machine, the median time
-to store both is ${ms(files.journalMs.p50)} ms in files${s3 === undefined ? '' : `, ${ms(s3.journalMs.p50)} ms in a bucket`}${postgres === undefined ? '' : `, ${ms(postgres.journalMs.p50)} ms in PostgreSQL`} (\`journal\`). A network adds its own latency to each request.
+Storing a create's intent and answer, with one caller on the same machine, takes a median of ${ms(files.journalMs.p50)} ms in files${s3 === undefined ? '' : `, ${ms(s3.journalMs.p50)} ms in a bucket`}${postgres === undefined ? '' : `, ${ms(postgres.journalMs.p50)} ms in PostgreSQL`} (\`journal\`). Add your network latency.
 ${
   bucket === undefined
     ? ''
@@ -144,7 +142,7 @@ journal stores 6 records per video, about 6 KB, and the bucket stores your video
 
 - **10,000 videos a day**: none. One worker and the embedded server are mostly idle, and a second worker only helps with failures.
 - **100,000 videos a day**: single videos saturate the embedded server (one process, one disk) in the busiest hour. Use campaigns, or a
-  Temporal server with its own database.
+  server with its own database.
 - **1,000,000 videos a day**: single videos saturate the server's cores and its database, and campaigns saturate one worker
   (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`). Use campaigns, and more workers in
   [pools](operations.md#pools-of-workers) for creates, polls and downloads.

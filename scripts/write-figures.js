@@ -75,7 +75,8 @@ const HIDDEN_IN = {
 };
 
 /** Rows that the page leaves out, because another column or two other rows say the same, or the row above contains them. */
-const HIDDEN_ROWS = /^(?:empty|…)|: ratio$|^media\.generateImage compared/;
+const HIDDEN_ROWS =
+  /^(?:empty|…)|: ratio$|^media\.generateImage compared|^per (?:poll|row), [eP]|^(?:s3|postgres): \*/;
 
 /**
  * Formats the table without hidden, empty and constant columns. Rows that differ only in their name are merged, and a
@@ -98,7 +99,8 @@ function shownTable({ columns, rows: all }, benchmark) {
     merged.set(key, same === undefined ? [name, ...cells] : [`${same[0]}, ${name}`, ...cells]);
   }
   const table = [shown.map((at) => columns[at]), ...merged.values()].map((cells) =>
-    cells.map((cell) => String(cell).replaceAll(' / ', ', ')),
+    // Of these times, only ratios are shown.
+    cells.map((cell) => String(cell).replaceAll(' / ', ', ').replace('CPU, ms', 'CPU')),
   );
   if (table.length > 2) return markdownTable(table).join('\n');
   const [head, cells] = table;
@@ -136,10 +138,7 @@ function sectionOf(name) {
     head,
     shownTable(table, name),
     ...origin,
-    [
-      ...(goals.length === 0 ? [] : [goalsLine(goals)]),
-      `${machine.date.slice(0, 10)}, commit ${machine.commit}.`,
-    ].join(' '),
+    [...(goals.length === 0 ? [] : [goalsLine(goals)]), `${machine.date.slice(0, 10)}.`].join(' '),
   ].join('\n\n');
 }
 
@@ -149,7 +148,7 @@ function measuredPage() {
 
 The last result of each benchmark, on a machine with 2 cores and 24 GiB. Repeat one with \`npm run bench -- NAME\`.
 [Scale](scale.md) helps you size a machine. \`node scripts/write-figures.js\` writes this page from \`bench/results\`,
-where \`notes\` describe the method.
+where \`machine\` names the commit and \`notes\` describe the method.
 
 ${names.map((file) => sectionOf(file.replace('.js', ''))).join('\n\n')}
 `;

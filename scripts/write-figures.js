@@ -24,6 +24,8 @@ const MEANING = {
   'detection-lag':
     'How soon a download is scheduled after its task has ended at the service, with 100 single videos in flight, and the CPU per poll.',
   download: 'Downloading and hashing 1 GiB, compared with `curl | tee | openssl`.',
+  fairness:
+    'Ten rows of one tenant beside ten campaigns of another, at 20 creates a second, on a server with fairness.',
   growth:
     'How fast the database grows, extrapolated from one minute. Fewer polls than the target mean a saturated machine.',
   'image-overhead':

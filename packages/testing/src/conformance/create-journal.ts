@@ -8,7 +8,6 @@ import {
   fenceLog,
   freeLog,
   ownerLog,
-  spendLog,
 } from 'temporal-media/internal/domain/campaign/budget-book';
 import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
 import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
@@ -257,11 +256,7 @@ const CAMPAIGNS = [
       [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],
       [fenceLog('default', payer), { ...written, kind: 'fence', nonce: 'n' }],
       [freeLog('default', 'media-row/spring/a/0'), { ...written, kind: 'free', by: payer, deducts: true }],
-      [spendLog('a/tenant=acme', 'USD', '2026-11'), { ...written, kind: 'spend', nonce: 'n', spent: 5 }],
-      [
-        allowanceLog('a/tenant=acme', 'USD'),
-        { ...written, kind: 'allowance', nonce: 'n', microUnits: 5, until: AT, by: 'ada', reason: 'launch' },
-      ],
+      [allowanceLog('a/tenant=acme', 'USD'), { ...written, kind: 'allowance', nonce: 'n', ...ALLOWED }],
     ];
     for (const [log, record] of records) await journal.putRecord(log, 0, record);
     for (const [log, record] of records) assert.deepEqual(await again.readRecord(log, 0), record);
@@ -317,6 +312,8 @@ const intent = (own: Partial<IntentEntry> = {}): IntentEntry => ({
   ...own,
 });
 
+const ALLOWED = { microUnits: 5, until: LATER, by: 'ada', reason: 'launch' };
+
 /** Optional fields of an intent. */
 const EXTRAS = {
   workflowId: null,
@@ -350,15 +347,8 @@ const fence = (sender: string): FenceEntry => ({
 });
 
 const video = (taskId: string, account: string): CreatedVideo['video'] => ({
-  taskId,
-  model: 'm',
-  durationSeconds: 2,
-  resolution: null,
-  referenceMode: 'none',
-  account,
-  polling: DEFAULT_POLLING,
-  createdAt: AT,
-  source: 'create_reply',
+  ...{ taskId, account, model: 'm', durationSeconds: 2, resolution: null, referenceMode: 'none' },
+  ...{ polling: DEFAULT_POLLING, createdAt: AT, source: 'create_reply' },
 });
 
 const answer = (nonce: string): AnswerEntry => ({

@@ -26,6 +26,7 @@ import { orUnusable, type Place, type SentCall } from './calls';
 import { FoundList, findingsTable } from './check-findings';
 import { type CheckFinding, type CheckScope, FINDINGS, judgeSend, unclearCall } from './check-judge';
 import { LineBook } from './check-lines';
+import { billCounter } from './limits';
 import {
   type Invoice,
   type InvoiceFormat,
@@ -178,6 +179,7 @@ async function applyBills(
   progress: (bills: number) => void,
 ): Promise<Applied> {
   const applied: Applied = { recorded: 0, amount: 0 };
+  const count = billCounter(place);
   for await (const logs of logPages(place)) {
     const calls = logs.flatMap(callsOf).filter(({ send }) => send.sent.namespace === place.namespace);
     await mapConcurrently(calls, AT_ONCE, async (call) => {
@@ -190,6 +192,7 @@ async function applyBills(
       };
       const recorded = await orUnusable(recordBill(place.journal, { namespace, creationKey }, entry));
       if (recorded?.isNew !== true) return;
+      await orUnusable(count(call.send, entry));
       applied.recorded += 1;
       applied.amount += bill.microUnits;
       if (applied.recorded % BILLS_PER_REPORT === 0) progress(applied.recorded);

@@ -89,14 +89,19 @@ function limitsOfSend(accounts: readonly AccountSettings[], { sent }: Send): rea
 }
 
 /**
- * Counts a bill under the limits of its send, in place of what the send was counted with.
- * @param send the send as it was before the bill
+ * Returns a function that counts a new bill under the limits of its send, in place of what the send was counted with.
+ * Its `send` is the send as it was before the bill.
  */
-export async function countBill({ journal, config }: Place, send: Send, bill: Money): Promise<void> {
-  const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
-  const limits = limitsOfSend(accountsOf(config), send).filter(({ currency }) => currency === bill.currency);
-  const counted = before?.currency === bill.currency ? before.microUnits : 0;
-  await spendBooksOf(journal).billed(limits, send.sent.at, bill.microUnits - counted);
+export function billCounter({ journal, config }: Place): (send: Send, bill: Money) => Promise<void> {
+  const accounts = accountsOf(config);
+  const books = spendBooksOf(journal);
+  return async (send, bill) => {
+    const limits = limitsOfSend(accounts, send).filter(({ currency }) => currency === bill.currency);
+    if (limits.length === 0) return;
+    const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
+    const counted = before?.currency === bill.currency ? before.microUnits : 0;
+    await books.billed(limits, send.sent.at, bill.microUnits - counted);
+  };
 }
 
 /** An allowance, as a person enters it. */

@@ -7,7 +7,7 @@ import { type CommandContext } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 import { userName } from '../unconfirmed/run';
 import { fateOf, orUnusable, type Place, type SentCall, taskOf } from './calls';
-import { countBill } from './limits';
+import { billCounter } from './limits';
 
 /** A bill, as a person enters it. */
 export interface Settlement {
@@ -51,7 +51,7 @@ export async function settleCall(
       '--reference',
       `already bills this send: ${text}, by ${existing.by} at ${existing.at}. Use another reference to correct it.`,
     );
-  if (isNew) await orUnusable(countBill(place, send, bill));
+  if (isNew) await orUnusable(billCounter(place)(send, bill));
   report.say(
     isNew ? `Recorded for ${key.creationKey}: ${text}.` : `Already recorded for ${key.creationKey}: ${text}.`,
   );

@@ -1,8 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createPostgresRecords, migratePostgres } from '../../packages/store-postgres/src';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
 import { createJournal } from '../../src/stores/journal/create-journal';
 import { runJson } from '../cli/support/run-cli';
 import { answers } from '../domain/create-answers';
+import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, intentEntry } from '../support/log-entries';
 import { describeWith, newDatabase } from './support/postgres';
 
@@ -31,7 +35,8 @@ describeWith('postgres')('money of a journal in PostgreSQL', () => {
         const key = { namespace: 'default', creationKey: `order-${index}` };
         const at = new Date(Date.UTC(2026, 10, 1, 0, CALLS - index)).toISOString();
         await journal.append(key, 0, intentEntry({ ...key, estimate, at, payer: 'spring/batch/0' }));
-        await journal.append(key, 1, answerEntry(answers.created(0)));
+        const video = makeVideoTask({ taskId: `task-${index}` });
+        await journal.append(key, 1, answerEntry({ ...answers.created(0), video }));
       }),
     );
     await records.close?.();
@@ -64,5 +69,24 @@ describeWith('postgres')('money of a journal in PostgreSQL', () => {
         },
       ],
     });
+  });
+
+  it('is held against an invoice, whose bills two commands at once record once', async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), 'temporal-media-invoice-'));
+    const file = path.join(dir, 'invoice.csv');
+    const lines = Array.from({ length: CALLS }, (_, index) => `task-${index},0.10,USD`);
+    await writeFile(file, ['task_id,amount,currency', ...lines, ''].join('\n'));
+    const check = () => runJson(['money', 'check', file, '--apply'], env);
+    const [one, other] = await Promise.all([check(), check()]);
+    // A person has recorded another bill for one call.
+    expect([one.code, other.code]).toEqual([8, 8]);
+    expect(one.reply.data).toMatchObject({ keys: CALLS, findings: [{ finding: 'billed_before', line: 9 }] });
+    const recorded = [one, other].map(
+      ({ reply }) => reply.data?.['applied'] as { readonly recorded: number },
+    );
+    expect(recorded.reduce((sum, { recorded: bills }) => sum + bills, 0)).toBe(CALLS - 1);
+    expect(await money('review')).toMatchObject({ total: 0 });
+    expect((await check()).reply.data).toMatchObject({ applied: { recorded: 0 } });
+    await rm(dir, { recursive: true, force: true });
   });
 });

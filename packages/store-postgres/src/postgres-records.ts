@@ -59,6 +59,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     kind: 'postgres',
     check: () => records.check(0),
     read: (name) => records.read(name),
+    readMany: (names) => records.readMany(names),
     readAll: (prefix) => records.readAll(prefix),
     names: (prefix, after, limit) => records.names(prefix, after, limit),
     create: (name, text) => records.create(name, text),
@@ -97,6 +98,13 @@ class RecordsTable {
   async read(name: string): Promise<string | null> {
     const [row] = await this.#rows(`SELECT body FROM ${this.#table} WHERE name = ${escapeLiteral(name)}`);
     return row?.body ?? null;
+  }
+
+  async readMany(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const listed = names.map((name) => escapeLiteral(name)).join(', ');
+    if (listed === '') return new Map();
+    const found = await this.#rows(`SELECT name, body FROM ${this.#table} WHERE name IN (${listed})`);
+    return new Map(found.map(({ name, body }) => [name, body]));
   }
 
   async readAll(prefix: string): Promise<ReadonlyMap<string, string>> {

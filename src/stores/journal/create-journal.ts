@@ -168,7 +168,9 @@ async function scanLogs(records: RecordStore, after: string | null, limit: numbe
   const logs: (readonly LogEntry[])[] = [];
   let keys: KeyRecords[] = [];
   const take = async (): Promise<void> => {
-    const read = await Promise.all(keys.map(({ names }) => readEntries(records, names)));
+    const texts = await records.readMany?.(keys.flatMap(({ names }) => names));
+    const source = texts === undefined ? records : { read: async (name: string) => texts.get(name) ?? null };
+    const read = await Promise.all(keys.map(({ names }) => readEntries(source, names)));
     logs.push(...read.filter((log) => log.length > 0).map((log) => log.map(({ entry }) => entry)));
     keys = [];
   };
@@ -262,7 +264,7 @@ export interface StoredEntry {
 
 /** Reads the entries among a key's records, in order. The key may be half removed or still growing. */
 export async function readEntries(
-  records: RecordStore,
+  records: Pick<RecordStore, 'read'>,
   names: readonly string[],
 ): Promise<readonly StoredEntry[]> {
   const read = names.map(async (name): Promise<readonly StoredEntry[]> => {

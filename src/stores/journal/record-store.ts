@@ -22,6 +22,11 @@ export interface RecordStore {
   read(name: string): Promise<string | null>;
 
   /**
+   * Returns several records, by name, in one request. Absent names are missing. @default one `read` for each
+   */
+  readMany?(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+
+  /**
    * Returns all records with this name prefix, by name: `keys/3f/…/` or `tasks/3f/…/`. The prefix is a folder or
    * extends into the last segment. Must see every record whose `create` returned before the call.
    */

@@ -32,6 +32,9 @@ const RECORDS = [
     const texts = ['', 'ü € 🎬 \\ "quoted" \n\t', '{"a":[1,null]}', 'x'.repeat(200_000)];
     for (const [n, text] of texts.entries()) await one.create(`${KEY}${n}.entry`, text);
     for (const [n, text] of texts.entries()) assert.equal(await other.read(`${KEY}${n}.entry`), text);
+    const all = texts.map((text, n) => [`${KEY}${n}.entry`, text] as const);
+    const many = await other.readMany?.([...all.map(([name]) => name), `${KEY}9.entry`]);
+    if (many !== undefined) assert.deepEqual(sorted(many), all);
   }),
   check('immediately sees what another store has written or removed', async (one, other) => {
     for (let n = 0; n < 20; n += 1) {

@@ -168,7 +168,7 @@ export function apiRoute(
 }
 
 /** Returns the request's idempotency key, or nothing without one. */
-export function idempotencyOf({ headers }: Pick<FastifyRequest, 'headers'>): { idempotencyKey?: string } {
+export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): { idempotencyKey?: string } {
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? { idempotencyKey: key } : {};
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance } from 'fastify';
 import { answerPaidCall, answerReadCall, wait } from './answer-call';
-import { apiRoute, type Exchange, idempotencyOf, readPartsOrRefuse } from './exchange';
+import { apiRoute, type Exchange, idempotencyKeyOf, readPartsOrRefuse } from './exchange';
 import { type JsonObject, fieldText } from './json-value';
 import { type ImageSpec } from './media-spec';
 import { type GeneratedFile } from './media-store';
@@ -79,7 +79,7 @@ async function acceptImages(
   const createdAt = Date.now();
   const files =
     form === 'url' ? specs.map((spec): GeneratedFile => ({ name: fileName(), spec, createdAt })) : [];
-  const idempotencyKey = idempotencyOf(exchange.request);
+  const idempotencyKey = idempotencyKeyOf(exchange.request);
   const asked = { size: fieldText(call.size), quality: fieldText(call.quality) };
   core.acceptImages({ operation, model, prompt, results, files, createdAt, ...asked, ...idempotencyKey });
   exchange.entry.accepted = true;

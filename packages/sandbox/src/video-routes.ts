@@ -1,7 +1,7 @@
 import { type FastifyInstance } from 'fastify';
 import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { compatFailure, compatRecord } from './compat';
-import { apiRoute, type Exchange, idempotencyOf, readCreateBody } from './exchange';
+import { apiRoute, type Exchange, idempotencyKeyOf, readCreateBody } from './exchange';
 import { type FaultAction } from './faults';
 import { fieldText, type JsonObject } from './json-value';
 import { type RenderedMedia } from './media-store';
@@ -66,7 +66,7 @@ async function createVideo(exchange: Exchange): Promise<void> {
     prompt: fieldText(body?.prompt),
     violations: requestValidators[core.options.mode].video(exchange, body),
     accept: async () => {
-      const task = acceptTask(core, body ?? {}, idempotencyOf(exchange.request));
+      const task = acceptTask(core, body ?? {}, idempotencyKeyOf(exchange.request));
       exchange.entry.accepted = true;
       exchange.entry.taskId = task.id;
       return jsonReply(200, await writeRecord(core, task, task.createdAt));

@@ -24,6 +24,7 @@ const NAMES = [
   'wire-faults',
   'growth',
   'journal',
+  'money',
   'polling',
   'poll-cost',
   'local-polls',

@@ -38,6 +38,7 @@ const MEANING = {
   'many-hosts':
     'One campaign on several workers, with the journal in PostgreSQL and artifacts in a bucket. All processes share two cores.',
   'poll-cost': 'CPU per poll while no video starts or ends, on server and worker.',
+  money: '[Closing a month](money.md) over a whole journal.',
   polling:
     '[Ways to run many videos](how-many-videos.md), at a 4 s interval. The lag is the time from the end of a task to the outcome with its file. "Empty" is a workflow with two empty activities.',
   replay: 'Time and memory of `temporal-media replay FOLDER` for a thousand histories of 225 polls each.',

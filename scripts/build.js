@@ -1,10 +1,11 @@
 'use strict';
 // Builds every package's `lib`, the core first, in two passes of plain tsc. Declarations keep their comments for
 // readers, and code drops them, because workflow code is loaded into every worker (ADR 7). Then builds the JSON Schemas
-// and the bundle that workers start with.
+// and the bundles that workers start with.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { buildJsonSchemas } = require('./json-schemas.js');
+const { buildNoticesBundle } = require('./notices-bundle.js');
 const { packageFolders, ROOT } = require('./packages.js');
 const { buildWorkflowBundle } = require('./workflow-bundle.js');
 
@@ -31,8 +32,10 @@ function compile(folder) {
 // Only if everything compiles.
 if (packageFolders().every(compile)) {
   buildJsonSchemas();
-  buildWorkflowBundle().catch((error) => {
-    console.error(error.message);
-    process.exitCode = 1;
-  });
+  buildWorkflowBundle()
+    .then(buildNoticesBundle)
+    .catch((error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    });
 }

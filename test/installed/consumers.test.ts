@@ -13,6 +13,7 @@ import { createMediaClient, type MediaClient } from 'temporal-media/activities';
 import { createMediaWorker } from 'temporal-media/worker';
 import { TemporalMediaClient } from 'temporal-media/client';
 import { createTemporalMedia, type TemporalMediaProvider } from '@temporal-media/ai-sdk';
+import { startNotices } from '@temporal-media/notices';
 import { progressEvents } from '@temporal-media/progress';
 import { buildTimeline } from '@temporal-media/replay';
 import { writeReport } from '@temporal-media/report';
@@ -30,7 +31,7 @@ export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
 // @ts-expect-error a request without a model
 export const faulty = () => executeVideo({ request: { prompt: 'a kite' } }, { taskQueue: 'media' });
 export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
-export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, fakeVideo, buildTimeline, writeReport, progressEvents, new MediaPlugin()];
+export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, fakeVideo, buildTimeline, writeReport, startNotices, progressEvents, new MediaPlugin()];
 export const provider = (media: TemporalMediaClient): TemporalMediaProvider => createTemporalMedia({ media, store: createS3ArtifactStore({ ...bucket(), folder: 'work' }) });
 export const bucket = (): S3Place => ({ client: createS3Client(), bucket: 'media', prefix: '' });
 export const checks = artifactStoreConformance(async () => ({

@@ -182,6 +182,11 @@ describe('the layers', () => {
     expect(packages.sort()).toEqual(['@temporalio/workflow']);
   });
 
+  it('so does the code of the workflows of notices, which shares none with those that buy', () => {
+    const reached = [...reach('packages/notices/src/workflows.ts', 'atOnce')];
+    expect(reached.sort()).toEqual(['@temporalio/workflow', 'packages/notices/src/workflows.ts']);
+  });
+
   it('the sandbox shares no code with the client that it validates', () => {
     const reached = [...reach('packages/sandbox/src/index.ts')].filter((name) => name.endsWith('.ts'));
     // What it shares is not the client's: spelling, and processes of this machine.
@@ -242,8 +247,10 @@ describe('the layers', () => {
 
   it('proxyActivities is called in one file', () => {
     const callers = sources.filter(({ text }) => /proxyActivities[<(]/.test(text)).map(({ path }) => path);
-    // That of the fake workflows, which run in tests of users, reaches no history that is kept.
-    expect(callers.filter((path) => !path.startsWith('packages/testing/'))).toEqual([
+    // That of the fake workflows, which run in tests of users, reaches no history that is kept. The activities of notices
+    // buy nothing and have a queue of their own.
+    expect(callers.filter((path) => !path.startsWith('packages/testing/')).sort()).toEqual([
+      'packages/notices/src/workflows.ts',
       'src/workflows/proxies.ts',
     ]);
   });

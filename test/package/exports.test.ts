@@ -4,6 +4,7 @@ import manifest from '../../package.json';
 import * as aiSdk from '../../packages/ai-sdk/src';
 import cli from '../../packages/cli/package.json';
 import mcp from '../../packages/mcp/package.json';
+import * as notices from '../../packages/notices/src';
 import * as progress from '../../packages/progress/src';
 import * as replay from '../../packages/replay/src';
 import * as report from '../../packages/report/src';
@@ -60,6 +61,7 @@ describe('package exports', () => {
       'temporal-media/worker': worker,
       'temporal-media/workflows': workflows,
       '@temporal-media/ai-sdk': aiSdk,
+      '@temporal-media/notices': notices,
       '@temporal-media/progress': progress,
       '@temporal-media/replay': replay,
       '@temporal-media/report': report,

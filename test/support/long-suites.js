@@ -78,6 +78,9 @@ const LONG = [
   'test/worker/',
   'test/worker/',
   'test/proxy/',
+  // Kills, slow receivers and many notices; test/notices/events.test.ts stays.
+  'test/notices/delivery',
+  'test/notices/accounts',
   // Commands in processes of their own.
   'test/cli/accounts-commands',
   'test/cli/artifacts-prune',

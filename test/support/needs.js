@@ -65,6 +65,7 @@ const NEED_OF = {
   'test/domain/': 'nothing',
   'test/examples/codec-server.test.ts': 'nothing',
   'test/examples/webhook.test.ts': 'nothing',
+  'test/notices/endpoints.test.ts': 'nothing',
   'test/stores/files/': 'nothing',
   'test/installed/': 'server',
   'test/replays/': 'server',

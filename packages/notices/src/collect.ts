@@ -1,0 +1,155 @@
+import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { STARTED_BY } from 'temporal-media/internal/domain/names';
+import { type CreateJournal } from 'temporal-media/stores';
+import { findEnded, type Look } from './ended-calls';
+import { type Endpoint } from './endpoints';
+import { readOn } from './journal-notices';
+import { type LimitedAccount, SpendReader } from './money-notices';
+import { makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
+import { findOpen } from './open-calls';
+import {
+  type CollectInput,
+  type CollectorState,
+  type DeliveryInput,
+  type NoticeActivities,
+} from './workflows';
+
+/** How far a look looks back, because a server lists an execution only some time after it has closed. */
+const OVERLAP_MS = 5 * 60_000;
+/** How far the first look after a long time without a worker looks back. */
+const LONGEST_MS = 3 * 24 * 60 * 60_000;
+/** An account counts as closed until it was not seen closed for this long. The service is asked every 15 minutes. */
+const CLOSED_FOR_MS = 30 * 60_000;
+/** Executions and notices of which a process remembers that they were posted. */
+const REMEMBERED = 100_000;
+
+/** What the collector needs from its worker. */
+export interface CollectParts {
+  readonly place: NoticePlace;
+  /** @throws ConfigurationError */
+  readonly endpoints: () => readonly Endpoint[];
+  /** Undefined if this machine has none. */
+  readonly journal: () => Promise<CreateJournal | undefined>;
+  /** The accounts with a spend limit. @throws ConfigurationError */
+  readonly limits: () => readonly LimitedAccount[];
+  /** Milliseconds between two looks. */
+  readonly everyMs: number;
+  readonly pauses: DeliveryInput['pauses'];
+}
+
+/** Starts the workflow that delivers a notice. Its id is the notice's, so the server starts it only once. */
+export async function startDelivery(
+  client: Client,
+  { taskQueue }: NoticePlace,
+  notice: Notice,
+  endpoints: readonly Endpoint[],
+  pauses: DeliveryInput['pauses'],
+): Promise<void> {
+  const input: DeliveryInput = { notice, endpoints: endpoints.map(({ id }) => id), pauses };
+  try {
+    await client.workflow.start('deliverNotice', {
+      ...{ workflowId: notice.id, taskQueue: noticesQueue(taskQueue), args: [input], memo: STARTED_BY },
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      staticSummary: notice.type,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/**
+ * Creates the activity that looks for events and starts their deliveries. It may run again, or twice at once: an event
+ * always has the same id.
+ */
+export function createCollect(parts: CollectParts): NoticeActivities['notices.collect'] {
+  const posted = new LRUCache<string, true>({ max: REMEMBERED });
+  let spending: { readonly journal: CreateJournal; readonly reader: SpendReader } | undefined;
+  const readerOf = (journal: CreateJournal): SpendReader => {
+    if (spending?.journal !== journal) spending = { journal, reader: new SpendReader(journal) };
+    return spending.reader;
+  };
+  return async ({ state, now }) => {
+    const { place, everyMs } = parts;
+    const endpoints = parts.endpoints();
+    const [client, signal] = [getClient(), cancellationSignal()];
+    const closed = new Map<string, string>();
+    const journal = await orLater('open the journal', undefined, parts.journal);
+    const ended = new Set<string>();
+    const look: Look = {
+      ...{ client, place, journal, now, since: Math.max(state.since, now - LONGEST_MS) },
+      beat: () => {
+        heartbeat();
+        signal.throwIfAborted();
+      },
+      isNew: (runId) => {
+        ended.add(runId);
+        return !posted.has(runId);
+      },
+      post: async (notice) => {
+        const wanting = endpoints.filter(({ wants }) => wants(notice.type));
+        if (wanting.length === 0 || posted.has(notice.id)) return;
+        await startDelivery(client, place, notice, wanting, parts.pauses);
+        posted.set(notice.id, true);
+      },
+      closed: (account, reason) => void closed.set(account, reason),
+    };
+    const earliest = Math.max(look.since - OVERLAP_MS, state.begun);
+    await findEnded(look, earliest);
+    // Only now: an attempt that failed in between finds them again.
+    for (const runId of ended) posted.set(runId, true);
+    const full = await orLater('query open calls', new Set<string>(), () => findOpen(look));
+    const { journal: after, journalAt } = state;
+    const read = await orLater('read the journal', { journal: after, journalAt }, async () =>
+      journal === undefined
+        ? { journal: after, journalAt }
+        : readOn({ ...look, journal, everyMs }, state, now),
+    );
+    await orLater('read spend limits', undefined, async () => {
+      if (journal === undefined) return;
+      for (const one of parts.limits()) {
+        const isFull = [...full].some(
+          (name) => name === one.credential || name.startsWith(`${one.credential}@`),
+        );
+        for (const notice of await readerOf(journal).notices(place, one, { since: earliest, now, isFull }))
+          await look.post(notice);
+      }
+    });
+    const next = await postClosed(look, state, closed);
+    return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
+  };
+}
+
+/** Posts the accounts that were found closed, once for each time that they close. Returns all that count as closed. */
+async function postClosed(
+  { place, now, post }: Look,
+  { closed: before }: CollectInput['state'],
+  found: ReadonlyMap<string, string>,
+): Promise<CollectorState['closed']> {
+  const closed = new Map(Object.entries(before).filter(([, { seen }]) => now - seen < CLOSED_FOR_MS));
+  for (const [account, reason] of found) {
+    const since = closed.get(account)?.since ?? now;
+    closed.set(account, { since, seen: now });
+    const data = { account, reason, command: 'temporal-media doctor' };
+    await post(makeNotice(place, 'account.closed', [place.taskQueue, account, since], since, data));
+  }
+  return Object.fromEntries(closed);
+}
+
+/** Lets one source fail without the others: the next look reads it again. */
+async function orLater<T>(what: string, otherwise: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throwBug(error);
+    if (cancellationSignal().aborted) throw error;
+    const { name } = error as Error;
+    log.warn(`Notices could not ${what}; they will try again`, {
+      error: name,
+      attempt: activityInfo().attempt,
+    });
+    return otherwise;
+  }
+}

@@ -1,0 +1,215 @@
+import { type Client, decodeActivityExecutionStatus } from '@temporalio/client';
+import { type SerializationContext } from '@temporalio/common';
+import { type CampaignResult } from 'temporal-media';
+import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
+import { describeStandalone, standaloneActivities } from 'temporal-media/internal/client/workflow-service';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { ACTIVITY, activityQueues, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { idArgument } from 'temporal-media/internal/domain/terminal-text';
+import { type CreateJournal } from 'temporal-media/stores';
+import { noticesOfLog, refusedAccount } from './journal-notices';
+import { campaignNotices } from './money-notices';
+import {
+  fieldOf,
+  plainId,
+  makeNotice,
+  type Notice,
+  type NoticePlace,
+  type NoticeValue,
+  plainNumber,
+  plainWord,
+} from './notice';
+
+/** One look for events. Everything that it finds is posted. */
+export interface Look {
+  readonly client: Client;
+  readonly place: NoticePlace;
+  /** Undefined if this machine has none. */
+  readonly journal: CreateJournal | undefined;
+  /** Workflow time, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly now: number;
+  /** Reports progress, and throws if the worker stops. */
+  readonly beat: () => void;
+  /** Whether this process has not yet posted an execution's notices. */
+  readonly isNew: (runId: string) => boolean;
+  /** Starts the delivery of a notice, unless it was started before. */
+  readonly post: (notice: Notice) => Promise<void>;
+  /** Reports that the service refuses an account's calls. */
+  readonly closed: (account: string, reason: string) => void;
+}
+
+/** Executions that are read at the same time. */
+const AT_ONCE = 4;
+
+const KINDS: { readonly [type: string]: string } = {
+  [WORKFLOW.generateVideo]: 'video',
+  [WORKFLOW.awaitVideo]: 'wait',
+  [WORKFLOW.generateImage]: 'image',
+  [WORKFLOW.editImage]: 'edit',
+  [WORKFLOW.runCampaign]: 'campaign',
+  [ACTIVITY.generateImage]: 'image',
+  [ACTIVITY.editImage]: 'edit',
+};
+
+interface Ended {
+  readonly id: string;
+  readonly runId: string;
+  readonly kind: string;
+  /** Temporal's status. */
+  readonly status: string;
+  readonly closedAt: number;
+  /** What it returned; undefined if nothing, or if it cannot be read here. */
+  readonly result: unknown;
+}
+
+/** Finds the calls and campaigns of the queue that have closed since a time, in whatever way. */
+export async function findEnded(look: Look, closedSince: number): Promise<void> {
+  const since = `CloseTime >= '${new Date(closedSince).toISOString()}'`;
+  await findWorkflows(look, since);
+  await findActivities(look, since);
+}
+
+async function findWorkflows(look: Look, since: string): Promise<void> {
+  const { client, place, beat, isNew } = look;
+  const types = Object.keys(KINDS).map((type) => `'${type}'`);
+  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND WorkflowType IN (${types.join(', ')}) AND ExecutionStatus != 'ContinuedAsNew' AND ${since}`;
+  const found: Omit<Ended, 'result'>[] = [];
+  for await (const one of lenientClient(client).list({ query, pageSize: 1_000 })) {
+    beat();
+    const { workflowId: id, runId, type, status, closeTime } = one;
+    if (closeTime === undefined || !isNew(runId)) continue;
+    const kind = KINDS[type] ?? type;
+    found.push({ id, runId, kind, status: status.name, closedAt: closeTime.getTime() });
+  }
+  await mapConcurrently(found, AT_ONCE, async (one) => {
+    beat();
+    const result = one.status === 'COMPLETED' ? await resultOf(client, one.id, one.runId) : undefined;
+    await postEnded(look, { ...one, result });
+  });
+}
+
+async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
+  const { namespace } = client.options;
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    ...{ namespace, execution: { workflowId, runId }, maximumPageSize: 1 },
+  });
+  const payloads = history?.events?.[0]?.workflowExecutionCompletedEventAttributes?.result?.payloads;
+  return valueOf(client, payloads, { type: 'workflow', namespace, workflowId });
+}
+
+async function findActivities(look: Look, since: string): Promise<void> {
+  const { client, place, beat, isNew } = look;
+  const { namespace } = place;
+  const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ${since}`;
+  for await (const activity of standaloneActivities(client, namespace, query)) {
+    beat();
+    const { activityId: id, runId } = activity;
+    if (!isNew(runId)) continue;
+    const found = await describeStandalone(client, namespace, activity);
+    const { info, outcome } = found ?? {};
+    const kind = KINDS[info?.activityType?.name ?? ''];
+    if (info?.closeTime == null || kind === undefined) continue;
+    const context = { type: 'activity', namespace, activityId: id, isLocal: false } as const;
+    const result = await valueOf(client, outcome?.result?.payloads, context);
+    const status = decodeActivityExecutionStatus(info.status) ?? 'UNKNOWN';
+    await postEnded(look, {
+      id,
+      runId,
+      kind,
+      status,
+      closedAt: Number(info.closeTime.seconds) * 1_000,
+      result,
+    });
+  }
+}
+
+async function valueOf(
+  { options }: Client,
+  payloads: Parameters<typeof readPayloads>[1] | null | undefined,
+  context: SerializationContext,
+): Promise<unknown> {
+  const [read] = await readPayloads(options.loadedDataConverter, payloads ?? [], context);
+  return read?.value;
+}
+
+async function postEnded(look: Look, ended: Ended): Promise<void> {
+  for (const notice of ended.kind === 'campaign' ? ofCampaign(look, ended) : await ofCall(look, ended))
+    await look.post(notice);
+}
+
+async function ofCall(look: Look, ended: Ended): Promise<readonly Notice[]> {
+  const { place } = look;
+  const { id, runId, kind, status, closedAt, result } = ended;
+  const creationKey = plainId(fieldOf(result, 'creationKey'));
+  const outcome = plainWord(fieldOf(result, 'outcome'));
+  const reason = plainWord(fieldOf(result, 'reason'));
+  const video = fieldOf(result, 'video');
+  const facts = {
+    ...{ id, runId, kind, status, outcome, reason, creationKey, cost: costOf(result) },
+    ...{ taskId: plainId(fieldOf(video, 'taskId')), account: plainId(fieldOf(video, 'account')) },
+    command: `temporal-media status ${idArgument(id)}`,
+  };
+  const notices = [makeNotice(place, 'call.ended', [id, runId], closedAt, facts)];
+  const isOpen = outcome === 'unconfirmed' || outcome === 'results_lost';
+  if (!isOpen && facts.cost.state === 'needs_review')
+    notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
+  const isRefused = outcome === 'rejected' && (reason === 'credentials' || reason === 'quota');
+  if (!isOpen && !isRefused) return notices;
+  const log = await logOf(look, creationKey);
+  const account = isRefused && log !== undefined ? refusedAccount(log) : undefined;
+  if (account !== undefined && reason !== null) look.closed(account, reason);
+  if (isOpen && log !== undefined) notices.push(...noticesOfLog(place, log, look.now));
+  // Without the journal, nothing distinguishes the sends of a key.
+  if (isOpen && log === undefined)
+    notices.push(makeNotice(place, `call.${outcome}`, [id, runId], closedAt, facts));
+  return notices;
+}
+
+/** Returns the log of a call; undefined if the journal does not contain it, or if it cannot be read anymore. */
+async function logOf({ journal, place: { namespace } }: Look, creationKey: string | null) {
+  if (journal === undefined || creationKey === null) return undefined;
+  try {
+    const log = await journal.read({ namespace, creationKey });
+    return log.length === 0 ? undefined : log;
+  } catch (error) {
+    if ((error as Error).name !== 'JournalRecordError') throw error;
+    return undefined;
+  }
+}
+
+function costOf(result: unknown) {
+  const billing = fieldOf(result, 'billing');
+  return {
+    state: plainWord(fieldOf(billing, 'state')),
+    microUnits: plainNumber(fieldOf(billing, 'estimate')),
+    currency: plainWord(fieldOf(billing, 'currency')),
+  };
+}
+
+function ofCampaign({ place, now }: Look, { id, runId, status, closedAt, result }: Ended): readonly Notice[] {
+  const [counts, money] = [numbersIn(fieldOf(result, 'counts')), numbersIn(fieldOf(result, 'money'))];
+  const currency = plainWord(fieldOf(result, 'currency'));
+  const facts = {
+    ...{ campaign: id, runId, status, outcome: plainWord(fieldOf(result, 'outcome')), counts },
+    cost: { ...money, currency },
+    command: `temporal-media campaign report ${idArgument(id)}`,
+  };
+  const notices = [makeNotice(place, 'campaign.ended', [id, runId], closedAt, facts)];
+  if ((money['needsReview'] ?? 0) > 0)
+    notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
+  // Only the result of a campaign has counts and money.
+  if (Object.keys(money).length === 0) return notices;
+  return [...notices, ...campaignNotices(place, result as CampaignResult, now)];
+}
+
+function numbersIn(value: unknown): { readonly [name: string]: number } {
+  if (typeof value !== 'object' || value === null) return {};
+  const numbers: [string, NoticeValue][] = Object.entries(value).map(([name, inner]) => [
+    name,
+    plainNumber(inner),
+  ]);
+  return Object.fromEntries(
+    numbers.filter((one): one is [string, number] => plainWord(one[0]) !== null && one[1] !== null),
+  );
+}

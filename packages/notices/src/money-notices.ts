@@ -1,0 +1,123 @@
+import { type CampaignState, type Money, type RowOutcome } from 'temporal-media';
+import { newestEntry } from 'temporal-media/internal/activities/spend-book';
+import { spendLog } from 'temporal-media/internal/domain/campaign/budget-book';
+import { type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
+import { idArgument } from 'temporal-media/internal/domain/terminal-text';
+import { type CreateJournal } from 'temporal-media/stores';
+import { makeNotice, type Notice, type NoticePlace } from './notice';
+
+/** The shares of a limit or budget that are reported, in percent. */
+const THRESHOLDS = [80, 100] as const;
+
+/** @param isSpent whether a call did not fit anymore, although the sum is below the total */
+function reached(used: number, total: number, isSpent: boolean): readonly number[] {
+  return THRESHOLDS.filter((percent) => (total > 0 && used >= (total * percent) / 100) || isSpent);
+}
+
+/** An account's spend limit. */
+export interface LimitedAccount {
+  readonly credential: string;
+  readonly limit: SpendLimit;
+}
+
+/** The most windows that one look reads for an account, for example hours of an outage. */
+const MOST_WINDOWS = 100;
+
+/** Reads what accounts have spent, and remembers where their logs ended. */
+export class SpendReader {
+  private readonly known = new Map<string, number>();
+
+  constructor(private readonly journal: Pick<CreateJournal, 'readRecord'>) {}
+
+  /** Returns the notices about an account's windows that were open between two times. */
+  async notices(
+    place: NoticePlace,
+    { credential, limit }: LimitedAccount,
+    { since, now, isFull }: { readonly since: number; readonly now: number; readonly isFull: boolean },
+  ): Promise<readonly Notice[]> {
+    const notices: Notice[] = [];
+    for (const window of windowsBetween(limit.per, since, now)) {
+      const { currency, microUnits, per } = limit;
+      const used = await this.spent(credential, currency, window);
+      // Calls wait in the current window only.
+      const isSpent = isFull && window === spendWindow(per, now).id;
+      for (const percent of reached(used, microUnits, isSpent))
+        notices.push(
+          makeNotice(
+            place,
+            'limit.reached',
+            [place.taskQueue, credential, currency, window, microUnits, percent],
+            now,
+            { account: credential, percent, used, limit: { microUnits, currency }, per, window },
+          ),
+        );
+    }
+    return notices;
+  }
+
+  private async spent(credential: string, currency: string, window: string): Promise<number> {
+    const log = spendLog(credential, currency, window);
+    const read = (n: number) => this.journal.readRecord(log, n);
+    const newest = await newestEntry(async (n) => (await read(n)) !== null, this.known.get(log.name) ?? null);
+    if (newest === null) return 0;
+    this.known.set(log.name, newest);
+    const record = await read(newest);
+    return record?.kind === 'spend' ? record.spent : 0;
+  }
+}
+
+function windowsBetween(per: SpendLimit['per'], since: number, now: number): readonly string[] {
+  const windows: string[] = [];
+  for (let at = since; at <= now && windows.length < MOST_WINDOWS;) {
+    const { id, endsAt } = spendWindow(per, at);
+    windows.push(id);
+    at = endsAt;
+  }
+  return windows;
+}
+
+/** What a running campaign's state and an ended campaign's result have in common. */
+export type CampaignFacts = Pick<CampaignState, 'campaign' | 'startedAt' | 'counts' | 'currency' | 'budget'> &
+  Partial<Pick<CampaignState, 'batches'>>;
+
+/** Row outcomes that need a person, with the notice about them and the command that lists them. */
+const ROWS = [
+  ['unconfirmed', 'call.unconfirmed'],
+  ['results_lost', 'call.results_lost'],
+] as const satisfies readonly (readonly [RowOutcome, Notice['type']])[];
+
+/** Returns the notices about a campaign's rows and budget. */
+export function campaignNotices(place: NoticePlace, facts: CampaignFacts, now: number): readonly Notice[] {
+  const { campaign, startedAt, counts } = facts;
+  const command = `temporal-media campaign report ${idArgument(campaign)}`;
+  const rows = ROWS.flatMap(([outcome, type]) => {
+    const count = counts[outcome] ?? 0;
+    if (count === 0) return [];
+    // One notice for the first row, the tenth, the hundredth …: thousands of rows may fail for the same reason.
+    const magnitude = Math.floor(Math.log10(count));
+    return [
+      makeNotice(place, type, [campaign, startedAt, magnitude], now, { campaign, rows: count, command }),
+    ];
+  });
+  return [...rows, ...budgetNotices(place, facts, now)];
+}
+
+function budgetNotices(
+  place: NoticePlace,
+  { campaign, startedAt, counts, budget, batches = [] }: CampaignFacts,
+  now: number,
+): readonly Notice[] {
+  if (budget === null) return [];
+  const { total, spent, reserved, review } = budget;
+  // Until a batch has reported, all that it may spend counts as reserved.
+  const isKnown = batches.every(({ lastReportAt }) => lastReportAt !== null);
+  const used = spent + review + (isKnown ? reserved : 0);
+  return reached(used, total.microUnits, (counts.skipped_budget ?? 0) > 0).map((percent) =>
+    makeNotice(place, 'budget.reached', [campaign, startedAt, total.microUnits, percent], now, {
+      ...{ campaign, percent, used, spent, reserved, review, budget: moneyOf(total) },
+      command: `temporal-media campaign status ${idArgument(campaign)}`,
+    }),
+  );
+}
+
+const moneyOf = ({ microUnits, currency }: Money) => ({ microUnits, currency });

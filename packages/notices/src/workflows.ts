@@ -1,0 +1,114 @@
+import {
+  continueAsNew,
+  isCancellation,
+  log,
+  metricMeter,
+  proxyActivities,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type Notice } from './notice';
+
+/**
+ * The workflows of notices. They run on their own task queue and share nothing with the workflows that buy.
+ *
+ * @module
+ */
+
+/** What the collector knows between two looks. */
+export interface CollectorState {
+  readonly v: 1;
+  /** When notices were first looked for. What happened before is not reported. */
+  readonly begun: number;
+  /** Everything that happened before this time was found: milliseconds since the Unix epoch, in workflow time. */
+  readonly since: number;
+  /** Where the reading of the journal continues; null for its beginning. */
+  readonly journal: string | null;
+  /** When the journal may be read from its beginning again. */
+  readonly journalAt: number;
+  /** Accounts that the service refuses: since when, and when this was last seen. */
+  readonly closed: { readonly [account: string]: { readonly since: number; readonly seen: number } };
+}
+
+/** Input of the activity that looks for events. */
+export interface CollectInput {
+  readonly state: CollectorState;
+  /** Workflow time. */
+  readonly now: number;
+}
+
+/** Input of the activity that delivers a notice. */
+export interface DeliverInput {
+  readonly notice: Notice;
+  /** Id of the endpoint. */
+  readonly endpoint: string;
+}
+
+/** How one endpoint's delivery ended. `removed`: no worker has the endpoint anymore. */
+export type DeliveryEnd = 'taken' | 'gone' | 'removed';
+
+/** Input of the workflow that delivers a notice. */
+export interface DeliveryInput {
+  readonly notice: Notice;
+  readonly endpoints: readonly string[];
+  /** The first and the longest pause between two attempts, in milliseconds. */
+  readonly pauses: { readonly first: number; readonly longest: number };
+}
+
+/** The activities on the queue of notices. */
+export interface NoticeActivities {
+  'notices.collect': (
+    input: CollectInput,
+  ) => Promise<{ readonly state: CollectorState; readonly pauseMs: number }>;
+  'notices.deliver': (input: DeliverInput) => Promise<DeliveryEnd>;
+}
+
+const { 'notices.collect': collect } = proxyActivities<NoticeActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '1 minute',
+  // Until it succeeds: then it finds everything since the last time.
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Looks for events until it is terminated. Each look starts a workflow for every notice, whose id is the notice's. */
+export async function mediaNotices(begin: CollectorState): Promise<void> {
+  let state = begin;
+  for (;;) {
+    const collected = await collect({ state, now: Date.now() });
+    ({ state } = collected);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof mediaNotices>(state);
+    await sleep(collected.pauseMs);
+  }
+}
+
+/** How long a notice is sent again. */
+const GIVEN_UP_AFTER = '3 days';
+
+/** Delivers a notice to its endpoints, each at its own pace. Returns how each delivery ended. */
+export async function deliverNotice({
+  notice,
+  endpoints,
+  pauses,
+}: DeliveryInput): Promise<{ readonly [endpoint: string]: DeliveryEnd | 'given_up' }> {
+  const { 'notices.deliver': deliver } = proxyActivities<NoticeActivities>({
+    scheduleToCloseTimeout: GIVEN_UP_AFTER,
+    startToCloseTimeout: '30 seconds',
+    retry: { initialInterval: pauses.first, backoffCoefficient: 2, maximumInterval: pauses.longest },
+  });
+  const ends = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      try {
+        return [endpoint, await deliver({ notice, endpoint })] as const;
+      } catch (error) {
+        if (isCancellation(error)) throw error;
+        log.error(`No attempt of ${GIVEN_UP_AFTER} delivered a notice`, {
+          noticeType: notice.type,
+          endpoint,
+        });
+        metricMeter.createCounter('temporal_media_notices').add(1, { type: notice.type, result: 'given_up' });
+        return [endpoint, 'given_up'] as const;
+      }
+    }),
+  );
+  return Object.fromEntries(ends);
+}

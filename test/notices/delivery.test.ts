@@ -1,0 +1,162 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startNotices, type NotifyEndpoint } from '../../packages/notices/src';
+import { freePort } from '../../src/stores/files/this-machine';
+import { eventually } from '../support/eventually';
+import { type MediaStack, startMediaStack } from '../support/media-stack';
+import { startWorkerProcess } from '../support/worker-process';
+import { type Receiver, startReceiver, status, TAKE } from './support/receiver';
+import { endNotices, endpointOf, FAST, startTestNotices } from './support/test-notices';
+
+const PROCESS = path.join(__dirname, 'support', 'notices-process.js');
+
+/** What receivers and workers do wrong, and that each event arrives nevertheless, under one id. */
+describe('the delivery of notices', () => {
+  const stopping: (() => Promise<unknown>)[] = [];
+  // Each test has a queue: what a receiver has not taken is sent for three days.
+  let made: MediaStack;
+  beforeEach(async () => {
+    made = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 0 } } });
+    await made.startWorker();
+  });
+  afterEach(async () => {
+    for (const stop of stopping.splice(0).reverse()) await stop();
+    await endNotices(made);
+    await made.stop();
+  });
+
+  async function receiving(...given: Parameters<typeof startReceiver>): Promise<Receiver> {
+    const receiver = await startReceiver(...given);
+    stopping.push(() => receiver.close());
+    return receiver;
+  }
+
+  const request = { model: 'sketch-lite', prompt: 'a paper boat' };
+  async function video(): Promise<string> {
+    const { media, server } = made;
+    const id = server.uniqueId('video');
+    expect(await (await media.startVideo({ request }, { id })).result()).toMatchObject({
+      outcome: 'completed',
+    });
+    return id;
+  }
+  const of = (id: string) => (data: { readonly [name: string]: unknown }) => data['id'] === id;
+  const attempts = ({ all }: Receiver, id: string) => all.filter(({ notice }) => notice.data['id'] === id);
+
+  /** Notices to several receivers, of ended calls only. */
+  async function notify(receivers: readonly Pick<Receiver, 'url'>[]): Promise<void> {
+    const endpoints: NotifyEndpoint[] = [];
+    for (const one of receivers) endpoints.push(await endpointOf(made, one, ['call.ended']));
+    const notices = await startTestNotices(made, { url: '' }, { endpoints });
+    stopping.push(() => notices.stop());
+  }
+
+  it('500, redirects, 410, Retry-After and slow answers: each endpoint at its own pace, under one id', async () => {
+    const target = await receiving();
+    const failing = await receiving((response, notice, attempt) =>
+      (attempt <= 4 ? status(500) : TAKE)(response, notice, attempt),
+    );
+    const redirecting = await receiving((response, notice, attempt) =>
+      (attempt <= 2 ? status(302, { location: target.url }) : TAKE)(response, notice, attempt),
+    );
+    const gone = await receiving(status(410));
+    const busy = await receiving(status(429, { 'retry-after': '7200' }));
+    // Answers the first attempt never, within the 15 seconds that it has.
+    const slow = await receiving((response, notice, attempt) =>
+      attempt === 1 ? 599 : TAKE(response, notice, attempt),
+    );
+    const good = await receiving();
+    await notify([failing, redirecting, gone, busy, slow, good]);
+    const id = await video();
+    const taken = await good.until('call.ended', of(id));
+    for (const one of [failing, redirecting]) await one.until('call.ended', of(id));
+    expect(attempts(failing, id).map(({ answered }) => answered)).toEqual([500, 500, 500, 500, 204]);
+    expect(attempts(redirecting, id).map(({ answered }) => answered)).toEqual([302, 302, 204]);
+    expect(target.all).toEqual([]);
+    // What comes later waits for none of them.
+    const later = await video();
+    await good.until('call.ended', of(later));
+    expect(slow.taken('call.ended', of(id))).toEqual([]);
+    await slow.until('call.ended', of(id));
+    const all = [failing, redirecting, gone, busy, slow, good].flatMap((one) => attempts(one, id));
+    expect(new Set(all.map((one) => one.id))).toEqual(new Set([taken.id]));
+    // Bodies are equal, and signed anew.
+    expect(new Set(all.map(({ body }) => body)).size).toBe(1);
+    expect(attempts(gone, id)).toHaveLength(1);
+    expect(attempts(busy, id)).toHaveLength(1);
+    const handle = made.server.client.workflow.getHandle(taken.id);
+    const waits = await eventually('the wait that was asked for', async () => {
+      const { raw } = await handle.describe();
+      return raw.pendingActivities?.map(({ currentRetryInterval: wait }) => Number(wait?.seconds));
+    });
+    expect(waits).toEqual([7_200]);
+  });
+
+  it('a receiver that is down gets everything when it is up, in spite of a worker that was killed', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/hook?token=t0ken-of-the-hook`;
+    const file = path.join(made.dataDir, 'notify.json');
+    const endpoint = await endpointOf(made, { url }, ['call.ended']);
+    await writeFile(file, JSON.stringify({ version: 1, endpoints: [endpoint] }));
+    const env = { MEDIA_NOTIFY: file };
+    const start = async () => {
+      const started = await startWorkerProcess(made, PROCESS, env);
+      stopping.push(async () => started.signal('SIGKILL'));
+      return started;
+    };
+    const first = await start();
+    const before = await video();
+    const open = await eventually('a delivery that fails', async () => {
+      const { client } = made.server;
+      const query = `TaskQueue = '${made.taskQueue}/notices' AND WorkflowType = 'deliverNotice' AND ExecutionStatus = 'Running'`;
+      for await (const { workflowId } of client.workflow.list({ query })) {
+        const { raw } = await client.workflow.getHandle(workflowId).describe();
+        if ((raw.pendingActivities?.[0]?.attempt ?? 0) > 2) return workflowId;
+      }
+      return undefined;
+    });
+    first.signal('SIGKILL');
+    await first.gone;
+    const during = await video();
+    const receiver = await receiving(TAKE, port);
+    await start();
+    expect((await receiver.until('call.ended', of(before))).id).toBe(open);
+    await receiver.until('call.ended', of(during));
+    expect(receiver.taken('call.ended')).toHaveLength(2);
+  });
+
+  it('two workers: every event once, under one id', async () => {
+    const receiver = await receiving();
+    const { config, env } = made;
+    const endpoints = [await endpointOf(made, receiver, ['call.ended'])];
+    for (let worker = 0; worker < 2; worker += 1) {
+      // Connects as a process of its own does.
+      const notices = startNotices({ endpoints, config, env, ...FAST });
+      stopping.push(() => notices.stop());
+    }
+    const ids = await Promise.all(Array.from({ length: 8 }, () => video()));
+    for (const id of ids) await receiver.until('call.ended', of(id));
+    expect(receiver.taken('call.ended')).toHaveLength(8);
+    expect(receiver.all).toHaveLength(8);
+  });
+
+  it('a paid call has the same events with notices as without, and none of its activities is one of theirs', async () => {
+    const without = await eventsOf(await video());
+    const receiver = await receiving();
+    await notify([receiver]);
+    await receiver.until('call.ended', of(await video()));
+    const id = await video();
+    expect(await eventsOf(id)).toEqual(without);
+    await receiver.until('call.ended', of(id));
+    expect(await eventsOf(id)).toEqual(without);
+  });
+
+  async function eventsOf(id: string): Promise<readonly unknown[]> {
+    const { events } = await made.server.client.workflow.getHandle(id).fetchHistory();
+    return (events ?? []).map(({ eventType, activityTaskScheduledEventAttributes: scheduled }) => [
+      eventType,
+      scheduled?.activityType?.name,
+      scheduled?.taskQueue?.name,
+    ]);
+  }
+});

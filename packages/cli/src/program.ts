@@ -13,6 +13,7 @@ import { addEditCommand, addImageCommand } from './image/command';
 import { addJournalCommand } from './journal/command';
 import { addModelsCommand } from './models/command';
 import { addMoneyCommand } from './money/command';
+import { addNoticesCommand } from './notices/command';
 import { addOrphansCommand } from './orphans/command';
 import { addReplayCommand } from './replay/command';
 import { addSandboxCommand } from './sandbox/command';
@@ -36,7 +37,10 @@ const COMMANDS: readonly (readonly [
   ['Resolve unknown calls:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Find out what happened:', [addReplayCommand, addHistoryCommand, addMoneyCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
-  ['Run and maintain:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
+  [
+    'Run and maintain:',
+    [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand, addNoticesCommand],
+  ],
 ];
 
 /** Creates the `temporal-media` command line. Parsing throws a CommanderError for wrong usage, help and version. */

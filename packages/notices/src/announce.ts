@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type Money } from 'temporal-media';
+import { ConfigurationError } from 'temporal-media/worker';
 import { startDelivery } from './collect';
 import { isTaken, type ReceiverReply, replyText, sendNotice } from './deliver';
+import { filterOf, NOTIFY_VARIABLE } from './endpoints';
 import { makeNotice, type NoticePlace } from './notice';
 import { configuredEndpoints, DEFAULT_PAUSES } from './start-notices';
 
@@ -67,4 +69,21 @@ export async function testEndpoints(
       return { endpoint: endpoint.id, origin: endpoint.url.origin, taken, message };
     }),
   );
+}
+
+/** Returns what keeps MEDIA_NOTIFY from working on this machine; empty if nothing does. Sends nothing. */
+export async function endpointProblems(env: NodeJS.ProcessEnv = process.env): Promise<readonly string[]> {
+  try {
+    const endpoints = configuredEndpoints(env) ?? [];
+    for (const one of endpoints) one.secrets();
+    const allowed = await Promise.all(endpoints.map((one) => filterOf(one).allowsHost(one.url)));
+    return allowed.flatMap((isAllowed, index) =>
+      isAllowed
+        ? []
+        : `${NOTIFY_VARIABLE}: endpoints[${index}].url leads to this machine or a private network. If it is meant, set allowPrivate to true.`,
+    );
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return [error.message];
+  }
 }

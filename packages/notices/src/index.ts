@@ -4,7 +4,13 @@
  *
  * @module
  */
-export { announceBills, type BillsDiffer, type EndpointTest, testEndpoints } from './announce';
+export {
+  announceBills,
+  type BillsDiffer,
+  endpointProblems,
+  type EndpointTest,
+  testEndpoints,
+} from './announce';
 export { type NotifyEndpoint, notifySchema } from './endpoints';
 export { type Notice, NOTICE_TYPES, type NoticePlace, type NoticeType, type NoticeValue } from './notice';
 export { configuredEndpoints, type NoticesOptions, type RunningNotices, startNotices } from './start-notices';

@@ -40,7 +40,7 @@ export interface PackedProject {
 /** All companions. */
 export const COMPANIONS = SOURCE_FOLDERS.slice(1).map((folder) => folder.split('/')[1] as string);
 /** What the command line needs to run a worker. */
-export const COMMAND_LINE = ['cli', 'replay', 'report'];
+export const COMMAND_LINE = ['cli', 'notices', 'replay', 'report'];
 
 /**
  * Packs the core and these companions without building again, and unpacks them. Beside them lie only their dependencies and

@@ -55,6 +55,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
   { name: 'MEDIA_DEPLOYMENT', shown: 'plain' },
   { name: 'MEDIA_NEXUS', shown: 'plain', default: () => 'off' },
+  { name: 'MEDIA_NOTIFY', shown: 'plain' },
   { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
 ];
 

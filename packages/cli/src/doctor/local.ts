@@ -104,7 +104,7 @@ export const settings: DoctorCheck = {
   name: 'settings',
   title: 'Settings',
   after: [],
-  limitMs: 1_000,
+  limitMs: 3_000,
   late: 'unexpected',
   run: async ({ problems, workerSide, accounts, env }) => {
     if (problems.length > 0) {
@@ -112,6 +112,9 @@ export const settings: DoctorCheck = {
       const message = problems.map(({ message: text }) => text).join(' ');
       return failedCheck('configuration', message, `Fix ${variables} where the worker runs.`);
     }
+    // They are not needed to create videos.
+    const notify = env['MEDIA_NOTIFY'] ? await notifyProblem(env) : undefined;
+    if (notify !== undefined) return warning(notify, 'Until then, workers send no notices.');
     const [first] = accounts;
     if (!workerSide || first === undefined)
       return ok("neither MEDIA_BASE_URL nor a key is set here; only the worker's machine needs them");
@@ -122,6 +125,11 @@ export const settings: DoctorCheck = {
         );
   },
 };
+
+async function notifyProblem(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const { endpointProblems } = await import('@temporal-media/notices');
+  return (await endpointProblems(env))[0];
+}
 
 function keySource(env: NodeJS.ProcessEnv): string {
   return env['MEDIA_API_KEY_FILE'] ? 'MEDIA_API_KEY_FILE' : 'MEDIA_API_KEY';

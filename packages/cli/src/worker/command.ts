@@ -20,6 +20,7 @@ import {
 } from '../shared/context';
 import { CliError, storeSecrets } from '../shared/errors';
 import { onInterruption } from '../shared/interruption';
+import { noticesOfWorker } from './notices';
 import { LOG_FORMATS, type LogFormat, redactedSink } from './text';
 
 interface WorkerCommandOptions extends CommonOptions {
@@ -79,7 +80,7 @@ Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_CREDENTI
 MEDIA_CREATE_POLICY, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR, MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_JOURNAL_SHARED, MEDIA_HOST_ID,
 MEDIA_EXTERNAL_STORAGE, MEDIA_EXTERNAL_STORAGE_THRESHOLD, MEDIA_DATA_CONVERTER,
 MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLLING, MEDIA_POLL_CONNECTIONS, MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND,
-MEDIA_CACHED_WORKFLOWS, MEDIA_SERVE, MEDIA_NEXUS, MEDIA_DEPLOYMENT, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, TEMPORAL_*. In addition to its task queue
+MEDIA_CACHED_WORKFLOWS, MEDIA_SERVE, MEDIA_NEXUS, MEDIA_DEPLOYMENT, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, MEDIA_NOTIFY, TEMPORAL_*. In addition to its task queue
 NAME, the worker polls NAME/create, NAME/poll, NAME/download and NAME/image for creates, polls, downloads and images. With
 --serve, it polls only some of them. With \`--serve workflows\`, it needs neither the service nor its stores.
 On SIGTERM, it drains: it finishes any create in progress, then exits.
@@ -142,12 +143,17 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     pid: process.pid,
     ...given({ health: health?.address, metrics }),
   });
+  const env = effectiveEnvironment(context, options);
+  const stopNotices = noticesOfWorker({ env, config, dataConverter, logger });
   void interruption.happened.then(() => {
     isReady = async () => false;
     say('Draining: finishing work in progress.');
     made.shutdown();
   });
   await made.run();
+  await (
+    await stopNotices
+  )?.();
 }
 
 /**

@@ -64,6 +64,7 @@ const NEED_OF = {
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
   'test/examples/codec-server.test.ts': 'nothing',
+  'test/examples/notices.test.ts': 'nothing',
   'test/examples/webhook.test.ts': 'nothing',
   'test/notices/endpoints.test.ts': 'nothing',
   'test/stores/files/': 'nothing',

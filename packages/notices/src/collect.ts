@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { STARTED_BY } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
-import { findEnded, type Look } from './ended-calls';
+import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
 import { type LimitedAccount, SpendReader } from './money-notices';
@@ -17,9 +17,9 @@ import {
   type NoticeActivities,
 } from './workflows';
 
-/** How far a look looks back, because a server lists an execution only some time after it has closed. */
+/** How far back a round reads, because a server lists an execution only some time after it has closed. */
 const OVERLAP_MS = 5 * 60_000;
-/** How far the first look after a long time without a worker looks back. */
+/** How far the first round after a long time without a worker reads back. */
 const LONGEST_MS = 3 * 24 * 60 * 60_000;
 /** An account counts as closed until it was not seen closed for this long. The service is asked every 15 minutes. */
 const CLOSED_FOR_MS = 30 * 60_000;
@@ -35,7 +35,7 @@ export interface CollectParts {
   readonly journal: () => Promise<CreateJournal | undefined>;
   /** The accounts with a spend limit. @throws ConfigurationError */
   readonly limits: () => readonly LimitedAccount[];
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two rounds. */
   readonly everyMs: number;
   readonly pauses: DeliveryInput['pauses'];
 }
@@ -61,7 +61,7 @@ export async function startDelivery(
 }
 
 /**
- * Creates the activity that looks for events and starts their deliveries. It may run again, or twice at once: an event
+ * Creates the activity that looks for events and starts their deliveries. It may run again, or two of it at once: an event
  * always has the same id.
  */
 export function createCollect(parts: CollectParts): NoticeActivities['notices.collect'] {
@@ -78,7 +78,7 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     const closed = new Map<string, string>();
     const journal = await orLater('open the journal', undefined, parts.journal);
     const ended = new Set<string>();
-    const look: Look = {
+    const round: CollectRound = {
       ...{ client, place, journal, now, since: Math.max(state.since, now - LONGEST_MS) },
       beat: () => {
         heartbeat();
@@ -96,16 +96,16 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
       },
       closed: (account, reason) => void closed.set(account, reason),
     };
-    const earliest = Math.max(look.since - OVERLAP_MS, state.begun);
-    await findEnded(look, earliest);
+    const earliest = Math.max(round.since - OVERLAP_MS, state.begun);
+    await findEnded(round, earliest);
     // Only now: an attempt that failed in between finds them again.
     for (const runId of ended) posted.set(runId, true);
-    const full = await orLater('query open calls', new Set<string>(), () => findOpen(look));
+    const full = await orLater('query open calls', new Set<string>(), () => findOpen(round));
     const { journal: after, journalAt } = state;
     const read = await orLater('read the journal', { journal: after, journalAt }, async () =>
       journal === undefined
         ? { journal: after, journalAt }
-        : readOn({ ...look, journal, everyMs }, state, now),
+        : readOn({ ...round, journal, everyMs }, state, now),
     );
     await orLater('read spend limits', undefined, async () => {
       if (journal === undefined) return;
@@ -114,17 +114,17 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
           (name) => name === one.credential || name.startsWith(`${one.credential}@`),
         );
         for (const notice of await readerOf(journal).notices(place, one, { since: earliest, now, isFull }))
-          await look.post(notice);
+          await round.post(notice);
       }
     });
-    const next = await postClosed(look, state, closed);
+    const next = await postClosed(round, state, closed);
     return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
   };
 }
 
 /** Posts the accounts that were found closed, once for each time that they close. Returns all that count as closed. */
 async function postClosed(
-  { place, now, post }: Look,
+  { place, now, post }: CollectRound,
   { closed: before }: CollectInput['state'],
   found: ReadonlyMap<string, string>,
 ): Promise<CollectorState['closed']> {
@@ -138,7 +138,7 @@ async function postClosed(
   return Object.fromEntries(closed);
 }
 
-/** Lets one source fail without the others: the next look reads it again. */
+/** Lets one source fail without the others: the next round reads it again. */
 async function orLater<T>(what: string, otherwise: T, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,8 +20,8 @@ import {
   plainWord,
 } from './notice';
 
-/** One look for events. Everything that it finds is posted. */
-export interface Look {
+/** One search for events. Everything that it finds is posted. */
+export interface CollectRound {
   readonly client: Client;
   readonly place: NoticePlace;
   /** Undefined if this machine has none. */
@@ -64,14 +64,14 @@ interface Ended {
 }
 
 /** Finds the calls and campaigns of the queue that have closed since a time, in whatever way. */
-export async function findEnded(look: Look, closedSince: number): Promise<void> {
+export async function findEnded(round: CollectRound, closedSince: number): Promise<void> {
   const since = `CloseTime >= '${new Date(closedSince).toISOString()}'`;
-  await findWorkflows(look, since);
-  await findActivities(look, since);
+  await findWorkflows(round, since);
+  await findActivities(round, since);
 }
 
-async function findWorkflows(look: Look, since: string): Promise<void> {
-  const { client, place, beat, isNew } = look;
+async function findWorkflows(round: CollectRound, since: string): Promise<void> {
+  const { client, place, beat, isNew } = round;
   const types = Object.keys(KINDS).map((type) => `'${type}'`);
   const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND WorkflowType IN (${types.join(', ')}) AND ExecutionStatus != 'ContinuedAsNew' AND ${since}`;
   const found: Omit<Ended, 'result'>[] = [];
@@ -85,7 +85,7 @@ async function findWorkflows(look: Look, since: string): Promise<void> {
   await mapConcurrently(found, AT_ONCE, async (one) => {
     beat();
     const result = one.status === 'COMPLETED' ? await resultOf(client, one.id, one.runId) : undefined;
-    await postEnded(look, { ...one, result });
+    await postEnded(round, { ...one, result });
   });
 }
 
@@ -98,8 +98,8 @@ async function resultOf(client: Client, workflowId: string, runId: string): Prom
   return valueOf(client, payloads, { type: 'workflow', namespace, workflowId });
 }
 
-async function findActivities(look: Look, since: string): Promise<void> {
-  const { client, place, beat, isNew } = look;
+async function findActivities(round: CollectRound, since: string): Promise<void> {
+  const { client, place, beat, isNew } = round;
   const { namespace } = place;
   const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ${since}`;
   for await (const activity of standaloneActivities(client, namespace, query)) {
@@ -113,7 +113,7 @@ async function findActivities(look: Look, since: string): Promise<void> {
     const context = { type: 'activity', namespace, activityId: id, isLocal: false } as const;
     const result = await valueOf(client, outcome?.result?.payloads, context);
     const status = decodeActivityExecutionStatus(info.status) ?? 'UNKNOWN';
-    await postEnded(look, {
+    await postEnded(round, {
       id,
       runId,
       kind,
@@ -133,13 +133,13 @@ async function valueOf(
   return read?.value;
 }
 
-async function postEnded(look: Look, ended: Ended): Promise<void> {
-  for (const notice of ended.kind === 'campaign' ? ofCampaign(look, ended) : await ofCall(look, ended))
-    await look.post(notice);
+async function postEnded(round: CollectRound, ended: Ended): Promise<void> {
+  for (const notice of ended.kind === 'campaign' ? ofCampaign(round, ended) : await ofCall(round, ended))
+    await round.post(notice);
 }
 
-async function ofCall(look: Look, ended: Ended): Promise<readonly Notice[]> {
-  const { place } = look;
+async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notice[]> {
+  const { place } = round;
   const { id, runId, kind, status, closedAt, result } = ended;
   const creationKey = plainId(fieldOf(result, 'creationKey'));
   const outcome = plainWord(fieldOf(result, 'outcome'));
@@ -156,10 +156,10 @@ async function ofCall(look: Look, ended: Ended): Promise<readonly Notice[]> {
     notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
   const isRefused = outcome === 'rejected' && (reason === 'credentials' || reason === 'quota');
   if (!isOpen && !isRefused) return notices;
-  const log = await logOf(look, creationKey);
+  const log = await logOf(round, creationKey);
   const account = isRefused && log !== undefined ? refusedAccount(log) : undefined;
-  if (account !== undefined && reason !== null) look.closed(account, reason);
-  if (isOpen && log !== undefined) notices.push(...noticesOfLog(place, log, look.now));
+  if (account !== undefined && reason !== null) round.closed(account, reason);
+  if (isOpen && log !== undefined) notices.push(...noticesOfLog(place, log, round.now));
   // Without the journal, nothing distinguishes the sends of a key.
   if (isOpen && log === undefined)
     notices.push(makeNotice(place, `call.${outcome}`, [id, runId], closedAt, facts));
@@ -167,7 +167,7 @@ async function ofCall(look: Look, ended: Ended): Promise<readonly Notice[]> {
 }
 
 /** Returns the log of a call; undefined if the journal does not contain it, or if it cannot be read anymore. */
-async function logOf({ journal, place: { namespace } }: Look, creationKey: string | null) {
+async function logOf({ journal, place: { namespace } }: CollectRound, creationKey: string | null) {
   if (journal === undefined || creationKey === null) return undefined;
   try {
     const log = await journal.read({ namespace, creationKey });
@@ -187,7 +187,10 @@ function costOf(result: unknown) {
   };
 }
 
-function ofCampaign({ place, now }: Look, { id, runId, status, closedAt, result }: Ended): readonly Notice[] {
+function ofCampaign(
+  { place, now }: CollectRound,
+  { id, runId, status, closedAt, result }: Ended,
+): readonly Notice[] {
   const [counts, money] = [numbersIn(fieldOf(result, 'counts')), numbersIn(fieldOf(result, 'money'))];
   const currency = plainWord(fieldOf(result, 'currency'));
   const facts = {

@@ -81,11 +81,11 @@ export function endpointsOf(given: readonly NotifyEndpoint[], folder = process.c
       secrets: () => secretsIn(file, `${field}.secretFile`),
     };
   });
-  const twice = endpoints.findIndex(({ id }, at) =>
+  const repeated = endpoints.findIndex(({ id }, at) =>
     endpoints.some((one, other) => other < at && one.id === id),
   );
-  if (twice !== -1)
-    throw wrong(`endpoints[${twice}].url is also the url of another endpoint. Merge their events.`);
+  if (repeated !== -1)
+    throw wrong(`endpoints[${repeated}].url is also the url of another endpoint. Merge their events.`);
   return endpoints;
 }
 

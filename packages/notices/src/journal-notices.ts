@@ -6,16 +6,16 @@ import { type CreateJournal } from 'temporal-media/stores';
 import { makeNotice, type Notice, type NoticePlace } from './notice';
 import { type CollectorState } from './workflows';
 
-/** Logs that one look reads. This bounds the load on the journal, whatever its size. */
-const LOGS_PER_LOOK = 200;
-/** Pause before the journal is read from its beginning again, in looks. */
-const LOOKS_BETWEEN = 4;
+/** Logs that one round reads. This bounds the load on the journal, whatever its size. */
+const LOGS_PER_ROUND = 200;
+/** Pause before the journal is read from its beginning again, in rounds. */
+const ROUNDS_BETWEEN = 4;
 
 interface Reading {
   readonly place: NoticePlace;
   readonly journal: CreateJournal;
   readonly post: (notice: Notice) => Promise<void>;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two rounds. */
   readonly everyMs: number;
 }
 
@@ -55,7 +55,7 @@ export function refusedAccount(log: readonly LogEntry[]): string | undefined {
 /**
  * Reads on in the journal, and from its beginning once it was read. It is the only place that knows all calls that wait
  * for a person, also those of workflows without search attributes.
- * @returns where the next look continues
+ * @returns where the next round continues
  */
 export async function readOn(
   { place, journal, post, everyMs }: Reading,
@@ -63,7 +63,7 @@ export async function readOn(
   now: number,
 ): Promise<Pick<CollectorState, 'journal' | 'journalAt'>> {
   if (after === null && now < journalAt) return { journal: after, journalAt };
-  const { logs, next } = await journal.scan(after, LOGS_PER_LOOK);
+  const { logs, next } = await journal.scan(after, LOGS_PER_ROUND);
   for (const log of logs) for (const notice of noticesOfLog(place, log, now)) await post(notice);
-  return { journal: next, journalAt: after === null ? now + LOOKS_BETWEEN * everyMs : journalAt };
+  return { journal: next, journalAt: after === null ? now + ROUNDS_BETWEEN * everyMs : journalAt };
 }

@@ -20,7 +20,7 @@ export interface LimitedAccount {
   readonly limit: SpendLimit;
 }
 
-/** The most windows that one look reads for an account, for example hours of an outage. */
+/** The most windows that one round reads for an account, for example hours of an outage. */
 const MOST_WINDOWS = 100;
 
 /** Reads what accounts have spent, and remembers where their logs ended. */

@@ -5,7 +5,7 @@ import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type Look } from './ended-calls';
+import { type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
 
 /** Open calls that are queried, newest first: what holds one back holds back all that follow. */
@@ -13,7 +13,7 @@ const MOST_CALLS = 16;
 /** Open campaigns that are queried. */
 const MOST_CAMPAIGNS = 50;
 const AT_ONCE = 4;
-/** Time for one query, and for all queries of a look, in milliseconds. */
+/** Time for one query, and for all queries of a round, in milliseconds. */
 const QUERY_MS = 3_000;
 const QUERIES_MS = 20_000;
 
@@ -21,35 +21,35 @@ const CALLS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImag
 
 /**
  * Finds accounts that the service refuses, spend limits that hold calls back, and budgets that are nearly spent. Queries
- * add no event to a history. An execution that does not answer is queried again by the next look.
+ * add no event to a history. An execution that does not answer is queried again by the next round.
  * @returns accounts whose spend limit holds a call back
  */
-export async function findOpen(look: Look): Promise<ReadonlySet<string>> {
-  const { client, place, now } = look;
+export async function findOpen(round: CollectRound): Promise<ReadonlySet<string>> {
+  const { client, place, now } = round;
   const endAt = performance.now() + QUERIES_MS;
   const full = new Set<string>();
-  const campaigns = await openIds(look, [WORKFLOW.runCampaign], MOST_CAMPAIGNS);
-  const calls = await openIds(look, CALLS, MOST_CALLS);
+  const campaigns = await openIds(round, [WORKFLOW.runCampaign], MOST_CAMPAIGNS);
+  const calls = await openIds(round, CALLS, MOST_CALLS);
   await mapConcurrently([...campaigns, ...calls], AT_ONCE, async (id) => {
     if (performance.now() > endAt) return;
-    look.beat();
+    round.beat();
     const waits = (await callWaits(client, id, QUERY_MS).catch(otherwise(undefined))) ?? [];
     for (const { account, reason } of waits) {
-      if (account !== null && (reason === 'credentials' || reason === 'quota')) look.closed(account, reason);
+      if (account !== null && (reason === 'credentials' || reason === 'quota')) round.closed(account, reason);
       if (account !== null && reason === 'spend_limit') full.add(account);
     }
   });
   await mapConcurrently(campaigns, AT_ONCE, async (id) => {
     if (performance.now() > endAt) return;
-    look.beat();
+    round.beat();
     const state = await stateOfCampaign(client, id).catch(otherwise(undefined));
     for (const notice of state === undefined ? [] : campaignNotices(place, state, now))
-      await look.post(notice);
+      await round.post(notice);
   });
   return full;
 }
 
-async function openIds({ client, place }: Look, types: readonly string[], most: number) {
+async function openIds({ client, place }: CollectRound, types: readonly string[], most: number) {
   const named = types.map((type) => `'${type}'`).join(', ');
   const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${named})`;
   const ids: string[] = [];

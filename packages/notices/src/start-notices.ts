@@ -35,7 +35,7 @@ export interface NoticesOptions {
   readonly journal?: CreateJournal;
   /** The media worker's accounts from code, whose spend limits are watched. @default none */
   readonly accounts?: readonly AccountOptions[];
-  /** Milliseconds between two looks for events. @default 15000 */
+  /** Milliseconds between two searches for events. @default 15000 */
   readonly everyMs?: number;
   /** Milliseconds before a notice is sent again. Doubles up to `longest`. @default {first: 5000, longest: 600000} */
   readonly pauses?: { readonly first: number; readonly longest: number };
@@ -125,7 +125,7 @@ async function runOnce(parts: NoticesParts, signal: AbortSignal): Promise<void> 
       ...{ connection, namespace, taskQueue: noticesQueue(taskQueue), ...(await workflowsOfNotices()) },
       ...(dataConverter !== undefined && { dataConverter }),
       activities: activitiesOf(parts, { namespace, taskQueue }),
-      // A look and a delivery continue in the next process, so a shutdown waits for neither.
+      // A round and a delivery continue in the next process, so a shutdown waits for neither.
       ...{ shutdownGraceTime: 0, shutdownForceTime: '5 seconds' },
       ...{ maxConcurrentActivityTaskExecutions: DELIVERIES, maxCachedWorkflows: DELIVERIES },
       // Little memory next to the media worker's own threads.

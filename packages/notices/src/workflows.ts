@@ -15,10 +15,10 @@ import { type Notice } from './notice';
  * @module
  */
 
-/** What the collector knows between two looks. */
+/** What the collector knows between two rounds. */
 export interface CollectorState {
   readonly v: 1;
-  /** When notices were first looked for. What happened before is not reported. */
+  /** When notices were first set up. What happened before is not reported. */
   readonly begun: number;
   /** Everything that happened before this time was found: milliseconds since the Unix epoch, in workflow time. */
   readonly since: number;
@@ -70,7 +70,7 @@ const { 'notices.collect': collect } = proxyActivities<NoticeActivities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Looks for events until it is terminated. Each look starts a workflow for every notice, whose id is the notice's. */
+/** Looks for events until it is terminated. Each round starts a workflow for every notice, whose id is the notice's. */
 export async function mediaNotices(begin: CollectorState): Promise<void> {
   let state = begin;
   for (;;) {

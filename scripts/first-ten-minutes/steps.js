@@ -20,7 +20,7 @@ const STEPS = [
   {
     say: 'In another terminal, in the same directory, run `doctor` again. Now it reports that a video can be made.',
     type: 'temporal-media doctor',
-    only: /^ok   (?:Settings|Temporal|Models|Service|Workers)|^Videos/,
+    only: /^ok {3}(?:Settings|Temporal|Models|Service|Workers)|^Videos/,
   },
   {
     say: 'List the models that the worker knows, with their allowed values and prices.',

@@ -71,7 +71,7 @@ describe('the journal of a create queue', () => {
         dataConverter: { payloadCodecs: [newEncryption()] },
       }),
     };
-    const connection = await Connection.connect({ address: server.address, plugins: [plugin as never] });
+    const connection = await Connection.connect({ address: server.address, plugins: [plugin] });
     try {
       const client = new Client({ connection, namespace: server.namespace });
       const journal = createFileJournal({ root: stack.config.journal });

@@ -73,8 +73,13 @@ const HIDDEN = [
 
 /** Columns that are not about what the benchmark measures. */
 const HIDDEN_IN = {
-  'campaign-disturbed': ['created / downloaded per s', 'ms per video, server + worker', 'worker, MiB'],
-  growth: ['history events per hour', 'history, MiB per hour'],
+  'campaign-disturbed': [
+    'in flight (reached)',
+    'created / downloaded per s',
+    'ms per video, server + worker',
+    'worker, MiB',
+  ],
+  growth: ['history events per hour', 'history, MiB per hour', 'cores, server + worker'],
 };
 
 /** Rows that the page leaves out, because another column or two other rows say the same, or the row above contains them. */
@@ -117,7 +122,7 @@ const goalText = ({ figure, value, unit, goal }) => `${figure} is ${value} ${uni
 function unmetText(unmet) {
   const byGoal = new Map();
   for (const { figure, value, unit, goal } of unmet) {
-    const [of, what = of] = figure.split(': ');
+    const [of, what = of] = figure.replace(/^(.*) with ([\d,]+ in flight)$/, '$2: $1').split(': ');
     const key = `${what} (goal ${`${goal} ${unit}`.trim()})`;
     byGoal.set(key, [...(byGoal.get(key) ?? []), of === what ? value : `${of} ${value}`]);
   }

@@ -140,14 +140,14 @@ journal stores 6 records per video, about 6 KB, and the bucket stores your video
 }
 ## Which limit is reached first
 
-- **10,000 videos a day**: none. One worker and the embedded server are mostly idle, and a second worker only helps with failures.
+- **10,000 videos a day**: none. One worker and the embedded server are mostly idle.
 - **100,000 videos a day**: single videos saturate the embedded server (one process, one disk) in the busiest hour. Use campaigns, or a
   server with its own database.
 - **1,000,000 videos a day**: single videos saturate the server's cores and its database, and campaigns saturate one worker
   (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`). Use campaigns, and more workers in
   [pools](operations.md#pools-of-workers) for creates, polls and downloads.
 
-Beyond that, the service's own rate limits you. \`MEDIA_CREATES_PER_SECOND\` and the accounts' rates keep you within it.
+Beyond that, the service's own rate limits you (\`MEDIA_CREATES_PER_SECOND\`).
 `;
   return formatText(PAGE, text);
 }

@@ -25,6 +25,7 @@ const STEPS = [
   {
     say: 'List the models that the worker knows, with their allowed values and prices.',
     type: 'temporal-media models ls',
+    only: /^(?:ID|cine-1|sketch-lite|image-2|8) /,
   },
   {
     say: 'See what would be sent and what it would cost. `--dry-run` sends nothing.',

@@ -1,3 +1,4 @@
+import { given } from '../domain/json';
 import {
   CREATE_VIDEO_INPUT_SHAPE,
   type CreatedVideo,
@@ -62,7 +63,8 @@ function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
     sender,
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, exchange }) => {
-      const reply = await exchange((options) => account.client.createVideo(ready.body, options));
+      const { body, actual } = ready;
+      const reply = await exchange((options) => account.client.createVideo(body, { ...options, actual }));
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       sender.created(reply.taskId);
       const created: CreatedVideo = {
@@ -70,6 +72,7 @@ function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
         outcome: 'created',
         status: reply.status,
         warnings: warningsAfter(base, ready.warnings),
+        ...given({ actual: reply.actual }),
         video: {
           taskId: reply.taskId,
           model: request.model,

@@ -270,10 +270,11 @@ function specOf(
     ...(input.recordedSince !== undefined && { recordedOnly: true }),
     prepare: (account) => prepareImage(paid, account, deps),
     post: async ({ account: { client }, ready, intent, base, window, exchange }) => {
-      const { body } = ready;
-      const reply = await exchange((options) =>
-        body.kind === 'json' ? client.generateImage(body, options) : client.editImage(body, options),
-      );
+      const { body, actual } = ready;
+      const reply = await exchange((given) => {
+        const options = { ...given, actual };
+        return body.kind === 'json' ? client.generateImage(body, options) : client.editImage(body, options);
+      });
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       return storeImages(reply, keeping(client, base, ready.warnings, window.endsAt));
     },
@@ -390,6 +391,7 @@ async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps)
     kind: 'ready',
     body: wire.body,
     estimate: estimateFor(paid, model),
+    actual: model?.actual,
     budgetMs: requestBudgetMs('image', model),
     idempotency: model?.idempotency,
     warnings: validated ? [] : [NOT_VALIDATED],

@@ -58,14 +58,14 @@ const FETCH_MAX_DELAY_MS = 20_000;
  * makes the entire call `results_lost`: it is paid for and never sent again automatically (architecture: Images).
  */
 export async function storeImages(
-  reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,
+  reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage' | 'actual'>,
   keep: ImageStorage,
 ): Promise<CompletedImages | ResultsLost> {
   const items = reply.items.slice(0, MAX_RESULTS);
   const kept = await keepAll(items, keep);
   const unseen = reply.items.length - kept.length;
   const lost = kept.filter((result): result is Lost => 'lost' in result);
-  const { created, usage } = reply;
+  const { created, usage, actual } = reply;
   if (lost.length + unseen > 0 || kept.length === 0) {
     const sealedLinks = unseen === 0 && kept.length > 0 ? await sealLinks(items, kept, keep) : undefined;
     const reason = lost[0]?.lost ?? (unseen > 0 ? 'too_many_results' : 'no_results');
@@ -74,7 +74,7 @@ export async function storeImages(
       outcome: 'results_lost',
       images: kept.map((result) => ('lost' in result ? null : result)),
       created,
-      ...given({ usage }),
+      ...given({ usage, actual }),
       reason,
       message: [
         `The reply was read and the call is paid for, but ${lost.length + unseen} of ${reply.items.length} results could not be stored (${reason}).`,
@@ -95,7 +95,7 @@ export async function storeImages(
     outcome: 'completed',
     images: kept as ArtifactRef[],
     created,
-    ...given({ usage }),
+    ...given({ usage, actual }),
     warnings: [...keep.warnings, ...difference],
   };
 }
@@ -196,7 +196,7 @@ export async function fetchLostImages(
   keep: ImageStorage,
 ): Promise<CompletedImages | ResultsLost | undefined> {
   const { journal } = keep;
-  const { sealedLinks, images, created, usage, estimate } = recorded;
+  const { sealedLinks, images, created, usage, actual, estimate } = recorded;
   if (keepsNothing(journal) || sealedLinks === undefined) return undefined;
   const sealing = await journal.sealingKey().catch(reported(undefined));
   const links = sealing && openSealed(sealedLinks, sealing);
@@ -204,7 +204,7 @@ export async function fetchLostImages(
   const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
     url === null ? { kind: 'unreadable', reason: 'kept_before' } : { kind: 'url', url },
   );
-  const reply = { items, created, ...given({ usage }) };
+  const reply = { items, created, ...given({ usage, actual }) };
   const base = { ...keep.base, estimate };
   const found = await storeImages(reply, { ...keep, base, before: images });
   return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;

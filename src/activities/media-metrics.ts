@@ -2,7 +2,7 @@ import { OTHER } from '../domain/ended-video-metrics';
 import { failureRow, type RejectReason } from '../domain/failure-table';
 import { type RecordedAnswer } from '../domain/log-entries';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
-import { finishedState } from '../domain/money';
+import { endedBilling, finishedState } from '../domain/money';
 import { isValidated } from '../domain/outcome';
 import { type StandingScope, type UnconfirmedCall } from '../domain/paid-call';
 import {
@@ -318,10 +318,12 @@ function countMoney(
   const lost = answer.images.filter((image) => image === null).length;
   metrics.record('images', answer.images.length - lost, { ...at, outcome: 'stored' });
   if (lost > 0) metrics.record('images', lost, { ...at, outcome: 'lost' });
-  if (answer.estimate === null) return;
-  const { currency, microUnits } = answer.estimate;
-  const state = answer.outcome === 'completed' ? finishedState(answer.usage) : 'needs_review';
-  metrics.record('imageCost', microUnits, { ...at, currency, state });
+  const without = answer.outcome === 'completed' ? finishedState(answer.usage) : 'needs_review';
+  const { actual, estimate, currency, state } = endedBilling(answer.estimate, without, answer);
+  const cost = actual ?? estimate;
+  // A counter cannot count a credit.
+  if (cost !== null && currency !== null)
+    metrics.record('imageCost', Math.max(0, cost), { ...at, currency, state });
 }
 
 /** Returns undefined if nothing is owed, because the call was not sent or was refused without validation. */

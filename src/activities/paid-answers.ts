@@ -2,6 +2,7 @@ import { notOfTheFuture } from '../domain/clocks';
 import { type RejectReason } from '../domain/failure-table';
 import { given } from '../domain/json';
 import {
+  billedFor,
   type IntentEntry,
   type LostEntry,
   mayHaveCost,
@@ -210,7 +211,12 @@ export function recordedAnswer(state: KeyState, at: number, now = Infinity): Rec
   const send = state.sends[at] as Send;
   const answer = send.answer && notOfTheFuture(send.answer, now).answer;
   const current = purchaseOf(send) ?? send.decision?.answer ?? answer ?? unconfirmedBySend(send, at);
-  return { ...current, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
+  return {
+    ...current,
+    sendAttempt: at,
+    ...(owesBesides(state, at) && { mayBeOwed: true as const }),
+    ...given({ actual: billedFor(send) ?? undefined }),
+  };
 }
 
 /** Returns the fields of every answer about a key's next send, before anything else is known about it. */

@@ -3,6 +3,7 @@ import { attemptClock } from '../domain/clocks';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
 import { type CheckBinding, type CreateJournal, keepsNothing } from '../domain/journal';
+import { type ActualRule } from '../domain/model-config';
 import { type Money } from '../domain/money';
 import { type Ancestry, type NamedSender, senderName } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
@@ -202,6 +203,8 @@ export interface ReadyCall {
   readonly kind: 'ready';
   readonly body: WireJsonBody | WireMultipartBody;
   readonly estimate: Money | null;
+  /** Where the reply says what the call cost, according to the model's configuration. */
+  readonly actual?: ActualRule | undefined;
   readonly polling?: PollingProfile | undefined;
   /** Milliseconds for the entire exchange. */
   readonly budgetMs: number;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isBug } from '../domain/bug';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { type ActualRule } from '../domain/model-config';
 import { INTERNAL_ERROR } from '../domain/names';
 import {
   type PollAnswer,
@@ -33,6 +34,7 @@ interface PollTarget {
   /** Account and task ID. */
   readonly task: string;
   readonly model: string;
+  readonly actual: ActualRule | undefined;
   readonly seen: string;
   /** In milliseconds of `performance.now`. */
   readonly dueAt: number;
@@ -174,7 +176,7 @@ class Tick {
    * tick ends first.
    */
   private async pollOf(target: PollTarget): Promise<OpenPoll | undefined> {
-    const { task, taskId, model } = target;
+    const { task, taskId, model, actual } = target;
     const running = this.polls.of(task);
     if (running !== undefined) return running;
     if (performance.now() >= this.endsAt) {
@@ -189,7 +191,7 @@ class Tick {
     }
     this.gate.polled(task);
     return this.polls.begin(task, async () => {
-      const result = await this.client.getVideo(taskId);
+      const result = await this.client.getVideo(taskId, { actual });
       this.sockets.end();
       // Without Retry-After, the gate stays closed only until this tick ends.
       if (result.kind === 'error' && result.error === 'rate_limited')
@@ -217,6 +219,7 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
         taskId,
         task,
         model: batch.model ?? '',
+        actual: batch.actual,
         seen: seen[place] ?? '',
         dueAt: dueOf(task),
       });

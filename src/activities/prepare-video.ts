@@ -70,6 +70,7 @@ export async function prepareVideo(
     kind: 'ready',
     body: wire.body,
     estimate: estimateFor(paid, model),
+    actual: model?.actual,
     polling: model?.polling,
     budgetMs: requestBudgetMs('video', model),
     idempotency: model?.idempotency,

@@ -1,6 +1,6 @@
 import { type Downloaded, type DownloadVideoResult, type FailedTry } from './download';
-import { given, type JsonValue } from './json';
-import { billing, finishedState, type Money } from './money';
+import { given } from './json';
+import { billing, endedBilling, finishedState, type Money } from './money';
 import {
   cancelled,
   type CompletedVideo,
@@ -101,7 +101,7 @@ function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: nu
 export interface WaitOrigin {
   readonly creationKey: string | null;
   /** Null for a task that this workflow did not create. */
-  readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
+  readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed' | 'actual'> | null;
 }
 
 /** Returns the outcome of a watch that ended without a result. */
@@ -116,9 +116,9 @@ export function outcomeOfWatch(
     case 'task_unknown':
       return unknownTask(end);
     case 'failed':
-      return failed(end, verdict.error, verdict.record.usage);
+      return failed(end, verdict.error, verdict.record);
     case 'cancelled':
-      return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review'));
+      return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review', end));
   }
 }
 
@@ -136,10 +136,14 @@ export function outcomeOfDownload(
   const end: VideoEnd = { state, estimate: null, ...origin.created };
   if (result === null) return stillRunning(end, record.status);
   if (result === 'cancelled')
-    return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review', record.usage));
+    return cancelled(
+      state.video,
+      origin.creationKey,
+      billing(end.estimate, 'needs_review', { ...end, ...record }),
+    );
   return result.outcome === 'downloaded'
     ? completed(end, result, record, origin.created?.warnings ?? [])
-    : unavailableContent(end, result, record.usage);
+    : unavailableContent(end, result, record);
 }
 
 export interface VideoEnd {
@@ -150,7 +154,12 @@ export interface VideoEnd {
    * bill.
    */
   readonly mayBeOwed?: true;
+  /** Amount in the create's reply, or a bill that was in the log when the wait began. */
+  readonly actual?: Money;
 }
+
+/** What the task's final record says about its cost. */
+type FinalCost = Pick<PolledRecord, 'usage' | 'actual'>;
 
 export function requestedFacts(video: VideoTask): RequestedFacts {
   const { model, durationSeconds, resolution, referenceMode } = video;
@@ -171,7 +180,7 @@ export function differences(requested: RequestedFacts, reported: ReportedFacts):
 export function completed(
   end: VideoEnd,
   download: Downloaded,
-  record: { readonly usage?: JsonValue; readonly reported?: ReportedFacts },
+  record: FinalCost & { readonly reported?: ReportedFacts },
   warnings: readonly string[],
 ): CompletedVideo {
   const usage = download.usage ?? record.usage;
@@ -186,7 +195,7 @@ export function completed(
     reported,
     warnings: [...new Set([...warnings, ...download.warnings, ...differences(requested, reported)])],
     watch: watchFacts(end.state),
-    billing: billing(end.estimate, end.mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
+    billing: endedBilling(end.estimate, finishedState(usage), { ...end, ...record, usage }),
   };
 }
 
@@ -196,11 +205,11 @@ export function stillRunning(end: VideoEnd, lastStatus?: string): StillRunning {
     video: end.state.video,
     ...watchFacts(end.state),
     ...given({ lastStatus }),
-    billing: billing(end.estimate, 'reserved'),
+    billing: billing(end.estimate, 'reserved', end),
   };
 }
 
-export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): FailedVideo {
+export function failed(end: VideoEnd, error: TaskError, record: FinalCost = {}): FailedVideo {
   return {
     outcome: 'failed',
     video: end.state.video,
@@ -208,7 +217,7 @@ export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): Fail
     retryable: mayRetry(error.kind),
     watch: watchFacts(end.state),
     // A failed task can still need billing review (C1.8), so the reservation is kept.
-    billing: billing(end.estimate, 'needs_review', usage),
+    billing: endedBilling(end.estimate, 'needs_review', { ...end, ...record }),
   };
 }
 
@@ -219,14 +228,14 @@ export function unknownTask(end: VideoEnd): TaskUnknown {
     message:
       'The service reports that this task id does not exist. Check the id, the account and the path /v1/videos/{task_id}. The video has not necessarily failed, so do not create another one because of this.',
     watch: watchFacts(end.state),
-    billing: billing(end.estimate, 'needs_review'),
+    billing: billing(end.estimate, 'needs_review', end),
   };
 }
 
 export function unavailableContent(
   end: VideoEnd,
   result: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }>,
-  usage?: JsonValue,
+  record: FinalCost = {},
 ): ContentUnavailable {
   const { reason, message, tries, rejected, httpStatus } = result;
   return {
@@ -237,7 +246,7 @@ export function unavailableContent(
     tries,
     rejected,
     ...given({ httpStatus }),
-    billing: billing(end.estimate, 'needs_review', usage),
+    billing: endedBilling(end.estimate, 'needs_review', { ...end, ...record }),
   };
 }
 

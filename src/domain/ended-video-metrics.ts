@@ -24,7 +24,7 @@ export const ENDED_VIDEO_METRICS = {
     name: 'temporal_media_video_cost_micro_units',
     kind: 'counter',
     labels: ['account', 'currency', 'state'],
-    help: 'Estimated cost of ended videos, in millionths of the currency unit: settled or needs_review.',
+    help: 'Cost of ended videos, in millionths of the currency unit: settled (billed), or the estimate: estimated or needs_review.',
   },
 } as const satisfies { readonly [key: string]: MetricDefinition };
 

@@ -1,5 +1,7 @@
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
-import { type BillEntry, type JournalKey, type LogEntry } from './log-entries';
+import { type BillEntry, estimateOfSend, type JournalKey, type LogEntry, purchaseOf } from './log-entries';
+import { type Money } from './money';
+import { stateOf } from './paid-log';
 import { type VideoTask } from './video-task';
 
 /** Where a task id came from. */
@@ -160,6 +162,33 @@ export async function recordBill(
     if (earlier !== undefined) return { bill: earlier, isNew: false };
     if ((await journal.append(key, entries.length, bill)) === 'won') return { bill, isNew: true };
   }
+}
+
+/**
+ * Records what a task cost according to its final record, as a bill of the send that created it.
+ * @returns undefined if the journal does not have the task; `currency` if the send's estimate has another one
+ * @throws as {@link recordBill} does
+ */
+export async function recordTaskBill(
+  journal: Pick<CreateJournal, 'findTask' | 'read' | 'append'>,
+  { taskId, account }: Pick<VideoTask, 'taskId' | 'account'>,
+  actual: Money,
+  at: string,
+): Promise<RecordedBill | 'currency' | undefined> {
+  const owner = (await journal.findTask(taskId)).find(({ video }) => video.account === account);
+  if (owner === undefined) return undefined;
+  const key = { namespace: owner.namespace, creationKey: owner.creationKey };
+  const { sends } = stateOf(await journal.read(key));
+  const send = sends.find((one) => {
+    const purchase = purchaseOf(one);
+    return purchase?.outcome === 'created' && purchase.video.taskId === taskId;
+  });
+  if (send === undefined) return undefined;
+  const estimate = estimateOfSend(send);
+  if (estimate !== null && estimate.currency !== actual.currency) return 'currency';
+  const words = { source: 'service', by: 'service', reason: "amount in the task's record" } as const;
+  const bill = { about: send.sent.nonce, ...actual, ...words, reference: taskId, at };
+  return recordBill(journal, key, { v: 1, kind: 'bill', ...bill });
 }
 
 /** Whether a journal stores nothing, and therefore proves nothing. */

@@ -182,7 +182,7 @@ export interface Send {
   readonly answer: AnswerEntry | null;
   /** Null until a person decides. */
   readonly decision: DecisionEntry | null;
-  /** The newest bill in the log; null until there is one. */
+  /** The newest bill in the log, or else the amount in the send's reply; null until there is one. */
   readonly bill: BillEntry | null;
   /** Set by a reader that has proof that the sending process has ended. Its request may still be accepted. */
   readonly senderEnded?: true;
@@ -201,6 +201,33 @@ export function billedFor({ bill }: Pick<Send, 'bill'>): Money | null {
 /** Returns the best known cost of a send that {@link mayBeOwed}: its bill, or else its estimate. Null means unknown. */
 export function costOf(send: Pick<Send, 'sent' | 'bill'>): Money | null {
   return billedFor(send) ?? estimateOfSend(send);
+}
+
+/**
+ * Returns how much more than its charge a payer owes for a send according to its bill, in micro-units; negative for a
+ * cheaper bill. A charge is the estimate of a send that {@link wasCharged}, and is given back once a person has declared
+ * the send lost. A send in flight counts as charged until its outcome is known.
+ * @param isFree whether a record says that the charge was given back
+ */
+export function billedBeyondCharge(send: Send, isFree: boolean): number {
+  const [bill, estimate] = [billedFor(send), estimateOfSend(send)];
+  if (send.answer === null && send.decision === null) return 0;
+  // Without an estimate in the same currency, nothing can be compared.
+  if (bill === null || bill.currency !== estimate?.currency) return 0;
+  const isCharged = wasCharged(send) && !isFree && send.decision?.decision !== 'declareLost';
+  return bill.microUnits - (isCharged ? estimate.microUnits : 0);
+}
+
+/** Returns the bill that a send's own reply contains, or null if there is none. */
+export function billInReply({ nonce, at, answer }: AnswerEntry): BillEntry | null {
+  if (!('actual' in answer) || answer.actual === undefined) return null;
+  const words = {
+    source: 'service',
+    reference: 'reply',
+    by: 'service',
+    reason: 'amount in the reply',
+  } as const;
+  return { v: 1, kind: 'bill', about: nonce, ...answer.actual, ...words, at };
 }
 
 /**

@@ -45,7 +45,7 @@ export const METRICS = {
     name: 'temporal_media_image_cost_micro_units',
     kind: 'counter',
     labels: ['account', 'model', 'currency', 'state'],
-    help: 'Estimated cost of accepted image calls, in millionths of the currency unit: settled or needs_review.',
+    help: 'Cost of accepted image calls, in millionths of the currency unit: settled (billed), or the estimate: estimated or needs_review.',
   },
   polls: {
     name: 'temporal_media_polls',

@@ -74,6 +74,16 @@ export type PriceRule =
       readonly specifications: readonly SpecificationPrice[];
     };
 
+/** Where the service says what a call cost, in units of the currency: in exactly one of two places. */
+export interface ActualRule {
+  /** Property of the task's final record, or of the image reply, such as `usage.cost`. @default none */
+  readonly path?: string;
+  /** Header of the reply to the paid request. @default none */
+  readonly header?: string;
+  /** ISO 4217 code. The same as the price's. */
+  readonly currency: string;
+}
+
 /** A video model: the format of its requests, and their allowed values. An omitted list allows every value. */
 export interface VideoModel {
   /** Public model id, as requests name it. */
@@ -103,6 +113,8 @@ export interface VideoModel {
   readonly idempotency?: IdempotencyPolicy;
   /** Absent means unknown, never free. */
   readonly price?: PriceRule;
+  /** Where the service says what a call cost. @default nowhere: bills are recorded by `money` commands */
+  readonly actual?: ActualRule;
 }
 
 /** An image model and its allowed values. An omitted list allows every value. */
@@ -133,6 +145,8 @@ export interface ImageModel {
   readonly idempotency?: IdempotencyPolicy;
   /** Price per image. Absent means unknown, never free. */
   readonly price?: PriceRule;
+  /** Where the service says what a call cost. @default nowhere: bills are recorded by `money` commands */
+  readonly actual?: ActualRule;
 }
 
 /** A model in the configuration. */

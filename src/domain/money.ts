@@ -1,5 +1,5 @@
 import { type JsonValue } from './json';
-import { type ModelEntry, type PriceRule } from './model-config';
+import { type ActualRule, type ModelEntry, type PriceRule } from './model-config';
 import { LABELS_MEMO } from './names';
 import { type PaidRequest } from './request';
 import { type Check, isObject, must, name, objectOf, whole } from './shape';
@@ -95,7 +95,8 @@ export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), 
 
 /**
  * The known cost of one paid call (contract 1, architecture: Outcomes).
- * - `settled`: the service reported usage and the task has ended.
+ * - `settled`: the call has ended, and `actual` is what it cost.
+ * - `estimated`: the call has ended, and the service reported usage, but there is no bill.
  * - `reserved`: money may be owed, and the final amount is not known yet.
  * - `needs_review`: a person must check the bill (the call failed, its usage is lost or unreported, or the service
  *   rejected it after validating it).
@@ -104,27 +105,62 @@ export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), 
 export interface Billing {
   /** From the configured price rule; null means unknown, never free. */
   readonly estimate: number | null;
-  /** ISO 4217 code of the estimate; null if the estimate is unknown. */
+  /**
+   * What the call cost, according to a bill or to the service's own amount, which the model's `actual` rule reads. In
+   * micro-units; 0 if it was not charged, negative for a credit, null while unknown.
+   */
+  readonly actual: number | null;
+  /** ISO 4217 code of both amounts; null if both are unknown. */
   readonly currency: string | null;
   /** The service's `usage`, unchanged. Its absence never means a cost of 0 (C1.9). */
   readonly usage?: JsonValue;
   /** Whether the cost is final. */
-  readonly state: 'settled' | 'reserved' | 'needs_review' | 'none';
+  readonly state: 'settled' | 'estimated' | 'reserved' | 'needs_review' | 'none';
+}
+
+/** What is known about a call's cost besides its estimate. */
+export interface KnownCost {
+  readonly usage?: JsonValue | undefined;
+  /** The newest bill. */
+  readonly actual?: Money | undefined;
+  /** Something else under the key may have cost money too, so the bill of this call alone settles nothing. */
+  readonly mayBeOwed?: boolean | undefined;
 }
 
 /** Returns the billing for an estimate. A null estimate means that the price is unknown. */
-export function billing(estimate: Money | null, state: Billing['state'], usage?: JsonValue): Billing {
+export function billing(
+  estimate: Money | null,
+  state: Billing['state'],
+  { usage, actual }: KnownCost = {},
+): Billing {
+  const known = comparable(actual, estimate);
   return {
     estimate: estimate?.microUnits ?? null,
-    currency: estimate?.currency ?? null,
+    actual: known?.microUnits ?? null,
+    currency: (estimate ?? known)?.currency ?? null,
     ...(usage === undefined || usage === null ? {} : { usage }),
     state,
   };
 }
 
-/** Returns a successful call's billing state. If its usage contains no number, the cost is unknown. */
-export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_review' {
-  return saysHowMuch(usage) ? 'settled' : 'needs_review';
+/** Returns the billing of a call that has ended. @param state the state without a bill */
+export function endedBilling(
+  estimate: Money | null,
+  state: 'estimated' | 'needs_review' | 'none',
+  known: KnownCost,
+): Billing {
+  if (known.mayBeOwed === true) return billing(estimate, 'needs_review', known);
+  return billing(estimate, comparable(known.actual, estimate) === undefined ? state : 'settled', known);
+}
+
+/** A bill in a currency other than the estimate's counts as unknown, because the two cannot be added up. */
+function comparable(actual: Money | undefined, estimate: Money | null): Money | undefined {
+  return estimate === null || actual?.currency === estimate.currency ? actual : undefined;
+}
+
+/** Returns a successful call's billing state without a bill. If its usage has no number, the cost is unknown. */
+export function finishedState(usage: JsonValue | undefined): 'estimated' | 'needs_review' {
+  return saysHowMuch(usage) ? 'estimated' : 'needs_review';
 }
 
 /** Whether `usage` contains an amount. Services also fill it with empty objects, nulls, names and numeric strings. */
@@ -133,6 +169,30 @@ function saysHowMuch(usage: JsonValue | undefined): boolean {
   if (typeof usage === 'string') return usage.trim() !== '' && Number.isFinite(Number(usage));
   if (typeof usage !== 'object' || usage === null) return false;
   return Object.values(usage).some((inner: JsonValue) => saysHowMuch(inner));
+}
+
+const DECIMAL = /^(\d{1,9})(?:\.(\d{1,6})0*)?$/;
+
+/**
+ * Reads a service's amount by its model's rule: a decimal number of at most 6 places, as a number or text. Undefined
+ * means unknown, never 0: a missing or negative amount, an exponent, or a fraction of a micro-unit.
+ */
+export function readActual({ currency }: ActualRule, value: JsonValue | undefined): Money | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  // JavaScript writes numbers below 1e-6 with an exponent, and those are fractions of a micro-unit.
+  const [, units, decimals = ''] = DECIMAL.exec(String(value).trim()) ?? [];
+  if (units === undefined) return undefined;
+  return { microUnits: Number(units) * 1_000_000 + Number(decimals.padEnd(6, '0')), currency };
+}
+
+/** Returns the value at a rule's path, a list of property names that dots separate. */
+export function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefined {
+  let value = root;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return value;
 }
 
 /** Estimates one paid call from its model's price rule; null means unknown, never free. */

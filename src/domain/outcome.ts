@@ -1,7 +1,7 @@
 import { type ContentUnavailableReason } from './download';
 import { type RejectReason } from './failure-table';
 import { given } from './json';
-import { type Billing, billing, finishedState } from './money';
+import { type Billing, endedBilling, finishedState } from './money';
 import {
   type CreateEvidence,
   type ImageCallAnswer,
@@ -238,7 +238,6 @@ export function isValidated({ httpStatus, standing, reason }: RejectedCall): boo
 }
 
 function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
-  const mayBeOwed = call.mayBeOwed === true || isValidated(call);
   const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
   return {
     outcome: 'rejected',
@@ -247,7 +246,7 @@ function rejected(call: RejectedCall, creationKey: string | null, sends: number)
     message,
     ...given({ field, allowed, httpStatus, error, notBefore }),
     sends,
-    billing: billing(call.estimate, mayBeOwed ? 'needs_review' : 'none'),
+    billing: endedBilling(call.estimate, isValidated(call) ? 'needs_review' : 'none', call),
   };
 }
 
@@ -279,7 +278,7 @@ function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfirmed {
     sendAttempt: call.sendAttempt,
     evidence: call.evidence,
     message: unconfirmedMessage(call),
-    billing: billing(call.estimate, 'needs_review'),
+    billing: endedBilling(call.estimate, 'needs_review', call),
   };
 }
 
@@ -313,17 +312,17 @@ export const outcomes = { cancelled, refusedBeforeSend, rejected, unconfirmed };
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {
   switch (answer.outcome) {
     case 'completed': {
-      const { images, created, warnings, usage, estimate, mayBeOwed } = answer;
+      const { images, created, warnings, usage, estimate } = answer;
       return {
         outcome: 'completed',
         images,
         created,
         warnings,
-        billing: billing(estimate, mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
+        billing: endedBilling(estimate, finishedState(usage), answer),
       };
     }
     case 'results_lost': {
-      const { images, created, reason, message, estimate, usage } = answer;
+      const { images, created, reason, message, estimate } = answer;
       return {
         outcome: 'results_lost',
         creationKey,
@@ -332,7 +331,7 @@ export function imageOutcome(answer: ImageCallAnswer, creationKey: string): Imag
         reason,
         message,
         fetchable: answer.sealedLinks !== undefined,
-        billing: billing(estimate, 'needs_review', usage),
+        billing: endedBilling(estimate, 'needs_review', answer),
       };
     }
     case 'rejected':

@@ -202,6 +202,8 @@ interface PaidAnswer {
    * decided to repeat, or images that were paid for and lost.
    */
   readonly mayBeOwed?: true;
+  /** What the send cost, according to its own reply or to the newest bill in the log. Absent while unknown. */
+  readonly actual?: Money;
 }
 
 /** Provably nothing was sent, or the sender is permanently fenced off. It is safe to send under the key (class N). */

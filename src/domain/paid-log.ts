@@ -7,6 +7,7 @@
 import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
 import {
+  billInReply,
   isOpenAnswer,
   isPaid,
   type LogEntry,
@@ -93,7 +94,8 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
   if (send === undefined) return state;
   const next = withUnknown({
     ...state,
-    sends: changed(state, at, { answer }),
+    // An entry about the bill takes precedence, whatever the order.
+    sends: changed(state, at, { answer, bill: send.bill ?? billInReply(answer) }),
     open: state.open === at ? null : state.open,
   });
   // A known purchase takes effect whenever it arrives, even after a decision. If there are two purchases, the first one

@@ -1,9 +1,13 @@
 import { type JsonValue } from './json';
+import { type ActualRule } from './model-config';
+import { type Money } from './money';
 import { type TaskError } from './video-task';
 
 interface PollBatch {
   readonly model: string | null;
   readonly ids: readonly string[];
+  /** Where a final record says what the task cost. Added by the worker from the model's live configuration. */
+  readonly actual?: ActualRule;
   /**
    * `seen[i]` is the digest of the last record of `ids[i]` that reached the workflow, or `''` if there was none. Empty
    * if `seenRuns` is set.
@@ -41,6 +45,8 @@ export interface PolledRecord {
   /** Present only if the record contains a finite number from 0 to 100. */
   readonly progress?: number;
   readonly usage?: JsonValue;
+  /** What the task cost. Only in a final record, if the model's `actual` rule finds an amount there. */
+  readonly actual?: Money;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
   /** When the result expires at the service, ISO 8601. Only for a completed task whose record says so. */

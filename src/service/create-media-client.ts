@@ -1,5 +1,6 @@
 import { type Dispatcher } from 'undici';
 import { otherwise } from '../domain/bug';
+import { given } from '../domain/json';
 import { isUsableTaskId } from '../domain/video-task';
 import { type AddressFilter, createAddressFilter } from './address-filter';
 import { type ConnectionFactory, environmentConnections, interimLimit } from './connections';
@@ -57,9 +58,9 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     createVideo: paid(VIDEO_ROUTE),
     generateImage: paid(imageRoute('generations', baseUrl)),
     editImage: paid(imageRoute('edits', baseUrl)),
-    getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
+    getVideo: async (taskId, { purpose = 'poll', ...options } = {}) => {
       const pool = () => connections[purpose]().dispatcher;
-      return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);
+      return getVideo(caller, pool, taskId, timeouts.pollBodyMs, options);
     },
     contentUrl: (taskId) => {
       if (!isUsableTaskId(taskId)) throw new Error('This task ID cannot be part of a URL path.');
@@ -158,9 +159,10 @@ function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRo
   return {
     segments: ['images', operation],
     maxReplyBytes: MAX_REPLY_BYTES.imageCall,
-    read: (json, { httpStatus, headers, redactor }) => {
-      const reply = readImageReply(json, { baseUrl, redactor });
-      return reply === undefined ? undefined : { class: 'accepted', httpStatus, headers, ...reply };
+    read: (json, { httpStatus, headers, redactor, actual, billed }) => {
+      const reply = readImageReply(json, { baseUrl, redactor, actual });
+      if (reply === undefined) return undefined;
+      return { class: 'accepted', httpStatus, headers, ...given({ actual: billed }), ...reply };
     },
     unreadable: 'reply_without_data',
   };

@@ -7,7 +7,7 @@ import { type PolledRecord } from '../domain/poll-answers';
 import { isUsableTaskId } from '../domain/video-task';
 import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf, pathSegment } from './endpoint';
 import { isAborted, meaningOfGet } from './errors';
-import { type GetVideoResult, type VideoReading } from './media-client';
+import { type GetVideoOptions, type GetVideoResult, type VideoReading } from './media-client';
 import { findRecord } from './read-replies';
 import { type Redactor } from './redact';
 import { type CollectedReply, collectReply, decodedBody, MAX_REPLY_BYTES, parseJsonBody } from './reply-body';
@@ -24,7 +24,7 @@ export async function getVideo(
   pool: () => Dispatcher,
   taskId: string,
   bodyMs: number,
-  signal?: AbortSignal,
+  { signal, actual }: Pick<GetVideoOptions, 'signal' | 'actual'> = {},
 ): Promise<GetVideoResult> {
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return { kind: 'error', error: 'bad_request' };
   const credentials = await credentialsOf(caller);
@@ -35,7 +35,7 @@ export async function getVideo(
     const request = { ...addressOf(caller, taskId), method: 'GET', headers } as const;
     const limits = { withinMs: bodyMs, maxBytes: MAX_REPLY_BYTES.record };
     const reply = await collectReply(pool(), request, limits, signal);
-    return readReply(caller, credentials, { taskId, reply }, signal);
+    return readReply(caller, credentials, { taskId, reply, actual }, signal);
   } catch (error) {
     throwBug(error);
     return { kind: 'error', error: isAborted(signal) ? 'late' : 'network' };
@@ -64,20 +64,25 @@ function addressOf(caller: ApiCaller, taskId: string): { readonly origin: string
   return { origin: place.origin, path: place.tasks + pathSegment(taskId) };
 }
 
+interface ReceivedReply extends Pick<GetVideoOptions, 'actual'> {
+  readonly taskId: string;
+  readonly reply: CollectedReply;
+}
+
 function readReply(
   caller: ApiCaller,
   { redactor }: Credentials,
-  { taskId, reply }: { readonly taskId: string; readonly reply: CollectedReply },
+  got: ReceivedReply,
   signal: AbortSignal | undefined,
 ): GetVideoResult {
+  const { taskId, reply } = got;
   const { status, body } = reply;
   if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
   const readings = status === 200 && body.end === 'complete' ? readingsOf(redactor) : undefined;
   const whole = { bytes: body.bytes, encoding: encodingOf(reply) };
   const known = readings?.find(taskId, whole);
-  if (known !== undefined)
-    return new SameReading(status, known, () => read(caller, redactor, taskId, reply).reading);
-  const { bytes, json, reading } = read(caller, redactor, taskId, reply);
+  if (known !== undefined) return new SameReading(status, known, () => read(caller, redactor, got).reading);
+  const { bytes, json, reading } = read(caller, redactor, got);
   const meaning = meaningOfGet(status);
   if (reading !== undefined) {
     const digest = recordDigest(reading.record);
@@ -105,8 +110,7 @@ function encodingOf({ headers }: CollectedReply): string {
 function read(
   { baseUrl }: ApiCaller,
   redactor: Redactor,
-  taskId: string,
-  reply: CollectedReply,
+  { taskId, reply, actual }: ReceivedReply,
 ): {
   readonly bytes?: Buffer | undefined;
   readonly json?: JsonValue | undefined;
@@ -118,7 +122,7 @@ function read(
   const json = parseJsonBody(bytes);
   const isError = meaningOfGet(status) !== 'record';
   const record = findRecord(json ?? textOf(bytes), { taskId, isError });
-  return { bytes, json, reading: record && readVideoRecord(record, { baseUrl, redactor }) };
+  return { bytes, json, reading: record && readVideoRecord(record, { baseUrl, redactor, actual }) };
 }
 
 function textOf(bytes: Buffer | undefined): string | undefined {

@@ -2,6 +2,8 @@ import { type Readable } from 'node:stream';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
 import { type JsonValue } from '../domain/json';
+import { type ActualRule } from '../domain/model-config';
+import { type Money } from '../domain/money';
 import { type PolledRecord, type PollErrorClass, type TaskPhase } from '../domain/poll-answers';
 import { type TaskError } from '../domain/video-task';
 import { type ConnectionFactory } from './connections';
@@ -51,10 +53,12 @@ export interface MediaClientOptions {
   readonly connectionFactory?: ConnectionFactory;
 }
 
-interface GetVideoOptions {
+export interface GetVideoOptions {
   readonly signal?: AbortSignal;
   /** The socket pool to use. With separate pools, a download never waits behind thousands of polls. @default 'poll' */
   readonly purpose?: 'poll' | 'content';
+  /** Where a final record says what the task cost. @default nowhere */
+  readonly actual?: ActualRule | undefined;
 }
 
 /** The contract's five operations over HTTP. Stateless, without retries, and independent of Temporal. */
@@ -89,6 +93,8 @@ export interface PaidSendOptions {
   readonly onSend?: () => void;
   /** Total time in milliseconds, up to the last byte of the reply. @default the client's `paidHttpMs` */
   readonly deadlineMs?: number;
+  /** Where the reply says what the call cost. @default nowhere */
+  readonly actual?: ActualRule | undefined;
 }
 
 /** Allow-listed reply headers such as a request ID, redacted and truncated. */
@@ -145,6 +151,8 @@ export interface VideoAccepted {
   /** The service's status value in lower case; empty if the reply has none. */
   readonly status: string;
   readonly phase: TaskPhase;
+  /** Only from a header: a create's body describes a task that has not cost anything yet. */
+  readonly actual?: Money;
   readonly headers: ReplyHeaders;
 }
 
@@ -165,6 +173,7 @@ export interface ImagesAccepted {
   readonly created: number | null;
   readonly items: readonly ImageItem[];
   readonly usage?: JsonValue;
+  readonly actual?: Money;
   readonly headers: ReplyHeaders;
 }
 

@@ -1,17 +1,30 @@
 import { throwBug } from '../domain/bug';
 import { given, type JsonValue } from '../domain/json';
+import { type ActualRule } from '../domain/model-config';
+import { type Money } from '../domain/money';
 import { isUsableTaskId } from '../domain/video-task';
 import { type ImageItem, type ReplyHeaders, type VideoAccepted } from './media-client';
 import { readBase64, readDataUrl } from './read-data-url';
 import { isSentence, type Redactor } from './redact';
 import { type HeaderValues } from './reply-headers';
 import { asNumber, asObject, asText, field, isErrorCode, type JsonRecord } from './task-error';
-import { phaseOf, type ReadContext, resolveResultUrl, statusValue, readUsage } from './video-record';
+import {
+  amountAt,
+  phaseOf,
+  type ReadContext,
+  resolveResultUrl,
+  statusValue,
+  readUsage,
+} from './video-record';
 
 export interface AcceptedReply {
   readonly httpStatus: number;
   readonly headers: ReplyHeaders;
   readonly redactor: Redactor;
+  /** What the call cost, if its model has a rule for a header and the reply has that header. */
+  readonly billed?: Money | undefined;
+  /** Where the reply says what the call cost. */
+  readonly actual?: ActualRule | undefined;
 }
 
 /** The largest image to decode, in bytes. */
@@ -21,6 +34,7 @@ export interface ImageReply {
   readonly created: number | null;
   readonly items: readonly ImageItem[];
   readonly usage?: JsonValue;
+  readonly actual?: Money;
 }
 
 /**
@@ -29,7 +43,7 @@ export interface ImageReply {
  */
 export function readImageReply(
   json: JsonValue | undefined,
-  { baseUrl, redactor }: ReadContext,
+  { baseUrl, redactor, actual }: ReadContext,
 ): ImageReply | undefined {
   const reply = asObject(json);
   const data = field(reply, 'data');
@@ -38,7 +52,7 @@ export function readImageReply(
   return {
     created: Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),
-    ...given({ usage: readUsage(reply, redactor) }),
+    ...given({ usage: readUsage(reply, redactor), actual: amountAt(reply, actual) }),
   };
 }
 
@@ -74,6 +88,7 @@ export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply
     httpStatus: reply.httpStatus,
     status: reply.redactor.name(status, 64),
     phase: phaseOf(status),
+    ...given({ actual: reply.billed }),
     headers: reply.headers,
   };
 }

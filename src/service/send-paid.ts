@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { throwBug } from '../domain/bug';
 import { given, type JsonValue } from '../domain/json';
+import { type ActualRule } from '../domain/model-config';
+import { type Money, readActual } from '../domain/money';
 import { type TaskError } from '../domain/video-task';
 import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './endpoint';
 import { meaningOfPaid } from './errors';
@@ -8,7 +10,7 @@ import { type PaidFailure, type PaidSendOptions } from './media-client';
 import { exchangeOnce, type PaidExchange } from './paid-exchange';
 import { type AcceptedReply, replyHeaders } from './read-replies';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
-import { asksToRetry, parseRetryAfter } from './reply-headers';
+import { asksToRetry, type HeaderValues, parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 import { atMostFor, countdown } from './time-left';
 import { toFormData, type WireJsonBody, type WireMultipartBody } from './wire-body';
@@ -84,7 +86,10 @@ function conclude<Accepted>(
   const text = bytes?.toString('utf8', 0, 16_384) ?? '';
   const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
   const retryAfterMs = parseRetryAfter(exchange.headers, caller.now());
-  const accepted = status >= 300 ? undefined : route.read(json, { httpStatus: status, headers, redactor });
+  const { actual } = options;
+  const billed = amountIn(exchange.headers, actual);
+  const reply: AcceptedReply = { httpStatus: status, headers, redactor, actual, billed };
+  const accepted = status >= 300 ? undefined : route.read(json, reply);
   if (accepted !== undefined) return accepted;
   const error = readTaskError(json ?? text, redactor, status);
   const meaning = meaningOfPaid(
@@ -113,6 +118,12 @@ function conclude<Accepted>(
         ...(status < 300 ? { replyHash: createHash('sha256').update(body.bytes).digest('hex') } : {}),
       };
   }
+}
+
+/** Reads what a call cost from a header. A repeated header is ambiguous, and so its amount is unknown. */
+function amountIn(headers: HeaderValues, rule: ActualRule | undefined): Money | undefined {
+  const value = rule?.header === undefined ? undefined : headers[rule.header.toLowerCase()];
+  return rule === undefined || typeof value !== 'string' ? undefined : readActual(rule, value);
 }
 
 /**

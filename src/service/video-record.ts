@@ -1,5 +1,7 @@
 import { throwBug } from '../domain/bug';
 import { given, type JsonValue } from '../domain/json';
+import { type ActualRule } from '../domain/model-config';
+import { type Money, readActual, valueAt } from '../domain/money';
 import { type PolledRecord, type ReportedFacts, type TaskPhase } from '../domain/poll-answers';
 import { type VideoReading } from './media-client';
 import { type Redactor } from './redact';
@@ -161,19 +163,25 @@ export interface ReadContext {
   /** The normalized base address, for relative result URLs. */
   readonly baseUrl: string;
   readonly redactor: Redactor;
+  /** Where the reply says what the call cost. @default nowhere */
+  readonly actual?: ActualRule | undefined;
 }
 
 /**
  * Reads a task record of any shape (contract 2.2). Ignores unknown fields, treats null as absent and never invents a
  * value: without a number there is no progress, and without a status the phase is `unknown` and the status empty.
  */
-export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadContext): VideoReading {
+export function readVideoRecord(
+  found: JsonRecord,
+  { baseUrl, redactor, actual: rule }: ReadContext,
+): VideoReading {
   const status = statusValue(asText(field(found, 'status')) ?? '');
   const resultUrls = resultUrlsOf(found, baseUrl);
   const flag = resultUrls.length === 0 ? withheldBy(found) : undefined;
   const phase = phaseOf(status) === 'completed' && flag !== undefined ? 'failed' : phaseOf(status);
   const progress = progressOf(found);
   const usage = readUsage(found, redactor);
+  const actual = phase === 'completed' || phase === 'failed' ? amountAt(found, rule) : undefined;
   const reported = reportedFacts(found, redactor);
   const expiresAt = phase === 'completed' ? expiryOf(found) : undefined;
   const error =
@@ -183,7 +191,7 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   const record: PolledRecord = {
     status: redactor.name(status, 64),
     phase,
-    ...given({ progress, usage, reported, error, expiresAt }),
+    ...given({ progress, usage, actual, reported, error, expiresAt }),
   };
   const id = field(found, 'id');
   return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
@@ -220,6 +228,11 @@ function timeOf(value: JsonValue | undefined): number | undefined {
   const ofDate = isDate ? Date.parse(text) : NaN;
   const at = number === undefined ? ofDate : number > LARGEST_SECONDS ? number : number * 1000;
   return at >= EARLIEST && at <= LATEST ? at : undefined;
+}
+
+/** Reads what a call cost at its rule's path; undefined if that is unknown. */
+export function amountAt(reply: JsonRecord | undefined, rule: ActualRule | undefined): Money | undefined {
+  return rule?.path === undefined ? undefined : readActual(rule, valueAt(reply, rule.path));
 }
 
 /**

@@ -80,6 +80,32 @@ const price = z.discriminatedUnion('per', [
   }),
 ]);
 
+const actual = z
+  .strictObject({
+    path: z.exactOptional(
+      z
+        .string()
+        .regex(
+          /^[^.\s]{1,100}(\.[^.\s]{1,100}){0,7}$/,
+          'must be property names that dots separate, such as usage.cost',
+        )
+        .describe("property of the task's final record or of the image reply, such as usage.cost"),
+    ),
+    header: z.exactOptional(
+      z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a header')
+        .describe('header of the reply to the paid request'),
+    ),
+    currency,
+  })
+  .refine(({ path, header }) => (path === undefined) !== (header === undefined), {
+    message: 'must have exactly one of path and header',
+  })
+  .describe(
+    'where the service says what a call cost: a number, or a number as text, of at most 6 decimals. Anything else counts as unknown',
+  );
+
 const pollSeconds = (least: number) => z.number().min(least).max(MOST_POLL_SECONDS);
 
 const polling = z
@@ -130,6 +156,7 @@ const videoModel = z.strictObject({
   requestSeconds: z.exactOptional(requestSeconds),
   idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
+  actual: z.exactOptional(actual),
 });
 
 const imageModel = z.strictObject({
@@ -150,6 +177,7 @@ const imageModel = z.strictObject({
   requestSeconds: z.exactOptional(requestSeconds),
   idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
+  actual: z.exactOptional(actual),
 });
 
 export const modelConfigurationSchema = z
@@ -171,6 +199,11 @@ export const modelConfigurationSchema = z
         const message = 'file works only in a multipart form. Set createForm to multipart for this model';
         context.addIssue({ code: 'custom', path: ['models', index, 'references', place, 'form'], message });
       });
+    });
+    models.forEach(({ price: estimated, actual: billed }, index) => {
+      if (estimated === undefined || billed === undefined || estimated.currency === billed.currency) return;
+      const message = `must be the currency of the model's price, ${estimated.currency}`;
+      context.addIssue({ code: 'custom', path: ['models', index, 'actual', 'currency'], message });
     });
     // A set, because a document of eight megabytes may contain hundreds of thousands of models.
     const seen = new Set<string>();

@@ -21,10 +21,12 @@ const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
 export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   const video = 'video' in outcome ? outcome.video : null;
   const account = ACCOUNT.test(video?.account ?? '') ? (video?.account ?? OTHER) : OTHER;
-  const { state, estimate, currency } = outcome.billing;
+  const { state, estimate, actual, currency } = outcome.billing;
   add('videoEnds', 1, { account, outcome: outcome.outcome, billing: state });
-  if (state !== 'settled' && state !== 'needs_review') return;
-  if (estimate !== null && currency !== null) add('videoCost', estimate, { account, currency, state });
+  const cost = actual ?? estimate;
+  if (state === 'reserved' || state === 'none' || cost === null || currency === null) return;
+  // A counter cannot count a credit.
+  add('videoCost', Math.max(0, cost), { account, currency, state });
 }
 
 function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(

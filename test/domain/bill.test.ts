@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type LogEntry } from '../../src/domain/log-entries';
-import { decide, stateOf } from '../../src/domain/paid-log';
+import { decide, type KeyState, stateOf } from '../../src/domain/paid-log';
 import {
   answerEntry,
   billEntry,
@@ -25,6 +25,11 @@ const CALLERS = ['first/1', 'first/2', 'later/1'].flatMap((sender) =>
   ),
 );
 
+const unbilled = (state: KeyState) => ({
+  ...state,
+  sends: state.sends.map((send) => ({ ...send, bill: null })),
+});
+
 describe('a bill', () => {
   const bills = [350_000, 0, -350_000].map((microUnits) => billEntry({ microUnits }));
 
@@ -32,6 +37,24 @@ describe('a bill', () => {
     const { sends } = stateOf([...unconfirmed, decisionEntry(), second, ...bills]);
     expect(sends.map(({ bill }) => bill)).toEqual([bills[2], null]);
     expect(stateOf(bills).sends).toEqual([]);
+  });
+
+  it('is in the reply of its send, and an entry about it takes precedence in any order', () => {
+    const actual = { microUnits: 300_000, currency: 'USD' };
+    const bought = answerEntry({ ...answers.created(0), actual });
+    const billOf = (...log: readonly LogEntry[]) => stateOf([intent, ...log]).sends[0]?.bill;
+    const inReply = { kind: 'bill', about: 'ours', ...actual, source: 'service', at: bought.at };
+    expect(billOf(bought)).toMatchObject(inReply);
+    // The purchase that arrives after an answer of unknown fate, or after a decision.
+    expect(billOf(...unconfirmed.slice(1), decisionEntry(), bought)).toMatchObject(inReply);
+    for (const bill of bills) {
+      expect(billOf(bought, bill)).toEqual(bill);
+      expect(billOf(bill, bought)).toEqual(bill);
+    }
+    // A second purchase under the same send changes nothing.
+    const again = answerEntry({ ...answers.created(0), actual: { ...actual, microUnits: 1 } });
+    expect(billOf(bought, again)).toMatchObject(inReply);
+    expect(billOf(answerEntry(answers.created(0)))).toBeNull();
   });
 
   it('[C4.4a] changes nothing else, wherever it stands', () => {
@@ -48,6 +71,7 @@ describe('a bill', () => {
       answerEntry(answers.notSent(0)),
       answerEntry(answers.rejected(0)),
       answerEntry(answers.created(1), { nonce: 'second' }),
+      answerEntry({ ...answers.created(0), actual: { microUnits: 1, currency: 'USD' } }),
     );
     const bill = fc.constantFrom<LogEntry>(
       ...bills,
@@ -58,8 +82,7 @@ describe('a bill', () => {
       fc.property(fc.array(fc.oneof(entry, bill), { maxLength: 12 }), (log) => {
         const plain = log.filter(({ kind }) => kind !== 'bill');
         const state = stateOf(log);
-        const unbilled = { ...state, sends: state.sends.map((send) => ({ ...send, bill: null })) };
-        expect(unbilled).toEqual(stateOf(plain));
+        expect(unbilled(state)).toEqual(unbilled(stateOf(plain)));
         for (const who of CALLERS) expect(decide(state, who)).toEqual(decide(stateOf(plain), who));
       }),
     );

@@ -85,15 +85,16 @@ describe('every outcome after creation', () => {
 });
 
 describe('completed', () => {
-  it('[C1.9] without usage needs a look, with usage it is settled', () => {
+  it('[C1.9] without usage needs a look, with usage it is estimated', () => {
     expect(completed(end, downloaded, {}, []).billing).toEqual({
       estimate: 800_000,
+      actual: null,
       currency: 'USD',
       state: 'needs_review',
     });
     expect(completed(end, downloaded, { usage: { cost: 1 } }, []).billing).toMatchObject({
       usage: { cost: 1 },
-      state: 'settled',
+      state: 'estimated',
     });
     expect(
       completed(end, { ...downloaded, usage: { cost: 2 } }, { usage: { cost: 1 } }, []).billing.usage,
@@ -135,10 +136,11 @@ describe('what failed', () => {
   it('[C1.8] stays on the books with its estimate until somebody settles it', () => {
     expect(failed(end, error).billing).toEqual({
       estimate: 800_000,
+      actual: null,
       currency: 'USD',
       state: 'needs_review',
     });
-    expect(failed(end, error, { cost: 0 }).billing).toMatchObject({
+    expect(failed(end, error, { usage: { cost: 0 } }).billing).toMatchObject({
       usage: { cost: 0 },
       state: 'needs_review',
     });
@@ -198,7 +200,7 @@ describe('still running', () => {
       lastChangeAt: '2026-01-01T00:00:04.000Z',
       lastPollAt: '2026-01-01T00:00:04.000Z',
       polls: 1,
-      billing: { estimate: 800_000, currency: 'USD', state: 'reserved' },
+      billing: { estimate: 800_000, actual: null, currency: 'USD', state: 'reserved' },
     });
     expect(stillRunning(end, 'completed').lastStatus).toBe('completed');
   });
@@ -221,7 +223,7 @@ describe('rejected', () => {
       allowed: ['720p', '1080p'],
       httpStatus: 400,
       sends: 1,
-      billing: { estimate: null, currency: null, state: 'needs_review' },
+      billing: { estimate: null, actual: null, currency: null, state: 'needs_review' },
     });
   });
 
@@ -268,7 +270,7 @@ describe('the outcome of an image call', () => {
       images,
       created: 1_700_000_000,
       warnings: ['fewer'],
-      billing: { estimate: 800_000, currency: 'USD', usage: { tokens: 3 }, state: 'settled' },
+      billing: { estimate: 800_000, actual: null, currency: 'USD', usage: { tokens: 3 }, state: 'estimated' },
     });
   });
 

@@ -33,7 +33,12 @@ describe('an estimate', () => {
     expect(estimatePrice(undefined, { durationSeconds: 8 })).toBeNull();
     expect(estimatePrice(perSecond, {})).toBeNull();
     expect(estimatePrice(bySpecification, { resolution: '720p' })).toBeNull();
-    expect(billing(null, 'reserved')).toEqual({ estimate: null, currency: null, state: 'reserved' });
+    expect(billing(null, 'reserved')).toEqual({
+      estimate: null,
+      actual: null,
+      currency: null,
+      state: 'reserved',
+    });
   });
 
   it('a price of 0 that the list names stays 0', () => {
@@ -56,18 +61,18 @@ describe('the bill of a finished call', () => {
   it('[C1.9] without usage needs a look: nobody knows that it was free', () => {
     expect(finishedState(undefined)).toBe('needs_review');
     expect(finishedState(null)).toBe('needs_review');
-    expect(billing({ microUnits: 5, currency }, 'needs_review', null)).not.toHaveProperty('usage');
+    expect(billing({ microUnits: 5, currency }, 'needs_review', { usage: null })).not.toHaveProperty('usage');
   });
 
   it.each([
-    [{ cost: 0 }, 'settled'],
-    [0, 'settled'],
-    [{ tokens: 7 }, 'settled'],
+    [{ cost: 0 }, 'estimated'],
+    [0, 'estimated'],
+    [{ tokens: 7 }, 'estimated'],
     ['n/a', 'needs_review'],
     [false, 'needs_review'],
   ] as const)('[C1.9] with usage %j it is %s, and keeps it as it came', (usage, state) => {
     expect(finishedState(usage)).toBe(state);
-    expect(billing(null, finishedState(usage), usage)).toMatchObject({ usage, state, estimate: null });
+    expect(billing(null, finishedState(usage), { usage })).toMatchObject({ usage, state, estimate: null });
   });
 });
 

@@ -24,6 +24,7 @@ it('takes a full configuration as it is', () => {
         polling: { minSeconds: 10, maxSeconds: 15, firstPollSeconds: 12 },
         requestSeconds: 900,
         price: { per: 'second', microUnits: 100_000, currency: 'USD' },
+        actual: { path: 'usage.cost', currency: 'USD' },
       },
       {
         ...image,
@@ -64,6 +65,30 @@ describe('an error names the model and the field', () => {
         },
       ],
       'model "video-1", idempotency.windowSeconds: must be at least twice requestSeconds',
+    ],
+    [[{ ...video, actual: { path: 'usage.cost' } }], 'model "video-1", actual.currency: '],
+    [
+      [{ ...video, actual: { currency: 'USD' } }],
+      'model "video-1", actual: must have exactly one of path and header',
+    ],
+    [
+      [{ ...image, actual: { path: 'a', header: 'b', currency: 'USD' } }],
+      'model "image-2 4K", actual: must have exactly one of path and header',
+    ],
+    [
+      [{ ...video, actual: { path: '.cost', currency: 'USD' } }],
+      'model "video-1", actual.path: must be property names that dots separate',
+    ],
+    [[{ ...video, actual: { header: 'x cost', currency: 'USD' } }], 'model "video-1", actual.header: '],
+    [
+      [
+        {
+          ...video,
+          price: { per: 'task', microUnits: 5, currency: 'EUR' },
+          actual: { path: 'cost', currency: 'USD' },
+        },
+      ],
+      'model "video-1", actual.currency: must be the currency of the model\'s price, EUR',
     ],
     [[{ ...image, sizes: ['1024X1024'] }], 'model "image-2 4K", sizes[0]: must be WIDTHxHEIGHT'],
     [

@@ -9,26 +9,41 @@ import {
 import { givenAt } from '../domain/clocks';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
-import { type CheckBinding, type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
+import {
+  type CheckBinding,
+  type CreateJournal,
+  keepsNothing,
+  NO_JOURNAL,
+  recordTaskBill,
+} from '../domain/journal';
 import { given } from '../domain/json';
+import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
+import { type ModelEntry } from '../domain/model-config';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PollingMode, videoTaskById } from '../domain/video-task';
+import { atMostFor } from '../service/time-left';
 import { type AccountRegistry, credentialOf } from '../settings/accounts';
 import { type ModelSource } from '../settings/model-source';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { journalFault } from '../stores/journal/records';
 import { bindingChecker } from './binding/binding-status';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage, createCreateVideos } from './campaign/create-rows';
-import { createOpenPage, createPageReader } from './campaign/open-page';
+import { createOpenPage, createPageReader, READS_AT_ONCE } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
-import { createFoldResults, createRecordRows, createSettleBatch } from './campaign/settle-batch';
+import {
+  createCountBills,
+  createFoldResults,
+  createRecordRows,
+  createSettleBatch,
+} from './campaign/settle-batch';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos, createDownloadVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
-import { redactorsOf, reportIfMistake, retryOnAnotherWorker, sanitised } from './failures';
+import { redactorsOf, reported, reportIfMistake, retryOnAnotherWorker, sanitised } from './failures';
 import { createImageCall } from './image-call';
 import { orRetry } from './key-log';
 import { createPaidEvents, PollMetrics } from './media-metrics';
@@ -141,7 +156,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: byItsWorker(
       deps.pollVideos ?? createPollVideos(deps),
-      deps.accounts,
+      { ...deps, journal },
       new PollMetrics(metrics),
     ),
     [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery(metrics), metrics),
@@ -170,6 +185,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
     [ACTIVITY.settleBatch]: createSettleBatch(paid, pages),
+    [ACTIVITY.countBills]: createCountBills(paid, pages),
   };
 }
 
@@ -198,15 +214,18 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
-  accounts: AccountRegistry,
+  { accounts, models, journal }: Pick<PaidDeps, 'accounts' | 'models' | 'journal'>,
   polls: PollMetrics,
 ): typeof pollVideos {
-  return async (input) => {
-    const account = accounts.find(input.account)?.name;
-    if (account === undefined) retryOnAnotherWorker(input.budgetMs);
-    const name = account ?? OTHER;
+  const rules = new ActualRules();
+  return async (bare) => {
+    const account = accounts.find(bare.account);
+    if (account === undefined) retryOnAnotherWorker(bare.budgetMs);
+    const name = account?.name ?? OTHER;
+    const input = await rules.addTo(bare, account?.models ?? models);
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
+    await billsOf(journal, name, input, result);
     const { shortage } = result;
     if (shortage !== undefined) {
       log.warn(
@@ -217,6 +236,58 @@ function byItsWorker(
     return result;
   };
 }
+
+/** Longest delay of a tick by a slow model configuration, and by bills that a slow journal records, in milliseconds. */
+const RULES_WITHIN_MS = 250;
+const BILLS_WITHIN_MS = 2_000;
+
+/** The models' rules about what calls cost. Polls do not wait for the configuration: the last known rules apply. */
+class ActualRules {
+  private readonly known = new WeakMap<ModelSource, readonly ModelEntry[]>();
+
+  async addTo(input: PollVideosInput, models: ModelSource): Promise<PollVideosInput> {
+    const entries = await atMostFor(models.all(), RULES_WITHIN_MS).catch(reported(undefined));
+    if (entries !== undefined) this.known.set(models, entries);
+    const rules = new Map((this.known.get(models) ?? []).map(({ id, actual }) => [id, actual]));
+    const byModel = input.byModel.map((batch) => ({
+      ...batch,
+      ...given({ actual: batch.model === null ? undefined : rules.get(batch.model) }),
+    }));
+    return { ...input, byModel };
+  }
+}
+
+/** Records the bills in a tick's final records. A slow journal continues after the tick. */
+async function billsOf(
+  journal: CreateJournal,
+  account: string,
+  { byModel }: PollVideosInput,
+  { answers }: PollVideosResult,
+): Promise<void> {
+  const billed = answers.flatMap((answer) =>
+    'record' in answer && answer.record.actual !== undefined
+      ? [[answer.index, answer.record.actual] as const]
+      : [],
+  );
+  if (billed.length === 0) return;
+  const ids = byModel.flatMap((batch) => batch.ids);
+  const recording = mapConcurrently(billed, READS_AT_ONCE, async ([index, actual]) => {
+    const taskId = ids[index] ?? '';
+    try {
+      const bill = await recordTaskBill(journal, { taskId, account }, actual, new Date().toISOString());
+      if (bill === 'currency') log.warn(OTHER_CURRENCY, { taskId, currency: actual.currency });
+    } catch (error) {
+      reportIfMistake(error);
+      log.warn(BILL_NOT_RECORDED, { taskId, cause: journalFault(error) });
+    }
+  });
+  await atMostFor(recording, BILLS_WITHIN_MS);
+}
+
+const OTHER_CURRENCY =
+  "The service's amount for a task was not recorded, because its currency is not the estimate's. Correct `actual` in the model's configuration, or record the bill with `temporal-media money settle`.";
+const BILL_NOT_RECORDED =
+  "The service's amount for a task could not be written to the journal, so budgets count its estimate. Wait for the task again, or record the bill with `temporal-media money settle`.";
 
 /** Without a journal, nothing can be proven and nothing needs a binding. */
 const nothingToBind: CheckBinding = async () => ({

@@ -38,6 +38,7 @@ export const ACTIVITY = {
   foldResults: 'media.foldResults',
   keepBooks: 'media.keepBooks',
   settleBatch: 'media.settleBatch',
+  countBills: 'media.countBills',
 } as const;
 
 /** Workflow types (architecture: Names). */

@@ -159,6 +159,11 @@ const OPTIONS = {
   [ACTIVITY.keepBooks]: { ...BOOKS, startToCloseTimeout: '1 minute' },
   // The activity waits for sends in flight. An image call takes the longest.
   [ACTIVITY.settleBatch]: { ...BOOKS, startToCloseTimeout: '10 minutes', heartbeatTimeout: '30s' },
+  [ACTIVITY.countBills]: {
+    startToCloseTimeout: '10 minutes',
+    heartbeatTimeout: '30s',
+    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+  },
 } satisfies {
   readonly [name in keyof MediaActivities]: ActivityOptions | ((limits: never) => ActivityOptions);
 };

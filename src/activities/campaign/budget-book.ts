@@ -8,6 +8,7 @@ import {
   bookLog,
   type BookRecord,
   type CampaignLog,
+  billedAgain,
   closed,
   emptyBook,
   freeLog,
@@ -17,6 +18,7 @@ import {
   opened,
   ownerLog,
   raised,
+  type Returned,
 } from '../../domain/campaign/budget-book';
 import {
   type BookMove,
@@ -86,31 +88,43 @@ interface Closing {
   readonly campaign: string;
   readonly payer: string;
   readonly book: BookEntry;
+  /** Whether the batch has reported its cost itself, which includes its charges under these keys. */
+  readonly isReported: boolean;
 }
 
 /**
- * Records that the charges under these keys cost nothing, and returns the amount that this close deducts for them. Each
- * send's record is written only once, so nothing is deducted twice. Only charges to closed batches are deducted: an
- * open batch leaves them out when it is settled.
+ * Records that the charges under these keys cost nothing, and returns what this close gives back for them. Each send's
+ * record is written only once, so nothing is deducted twice. Charges to other open batches are not deducted: those leave
+ * them out when they are settled.
  */
 async function givenBack(
   journal: CreateJournal,
-  { namespace, campaign, payer, book }: Closing,
+  { namespace, campaign, payer, book, isReported }: Closing,
   creationKeys: readonly string[],
-): Promise<number> {
-  let sum = 0;
+): Promise<Returned> {
+  let [deducted, billed] = [0, 0];
   await mapConcurrently(creationKeys, READS_AT_ONCE, async (creationKey) => {
     const { state } = await openLog(journal, { namespace, creationKey });
     for (const [sendAttempt, send] of state.sends.entries()) {
       const { sent } = send;
       if (sent.kind !== 'intent' || sent.payer === undefined || !wasCharged(send)) continue;
       const number = batchNumber(campaign, sent.payer);
-      const deducts = sent.payer !== payer && number !== undefined && isClosed(book, number);
-      const free = await noteFree(journal, { namespace, creationKey, sendAttempt }, { by: payer, deducts });
-      if (free.by === payer && free.deducts) sum += sent.estimate?.microUnits ?? 0;
+      const isIncluded = sent.payer === payer ? isReported : number !== undefined && isClosed(book, number);
+      const free = await noteFree(
+        journal,
+        { namespace, creationKey, sendAttempt },
+        {
+          by: payer,
+          deducts: isIncluded,
+        },
+      );
+      if (free.by !== payer) continue;
+      const charge = sent.estimate?.microUnits ?? 0;
+      if (free.deducts && (sent.payer !== payer || isReported)) deducted += charge;
+      if (send.bill !== null) billed += charge;
     }
   });
-  return sum;
+  return { deducted, billed };
 }
 
 /**
@@ -204,6 +218,8 @@ class Bookkeeper {
       }
       case 'raise':
         return raised(book, move.batch, move.want, budget) ?? {};
+      case 'bill':
+        return billedAgain(book, move.was, move.billed) ?? {};
       case 'close':
         return this.afterClosing(book, move);
     }
@@ -226,8 +242,9 @@ class Bookkeeper {
     await this.fence([batch]);
     const owner = await journal.readRecord(ownerLog(namespace, payer), 0);
     if (run !== null && owner?.kind === 'owner' && owner.run !== run) return { unsettled: true };
-    const deducted = await givenBack(journal, { namespace, campaign, payer, book }, free);
-    return closed(book, batch, spent, deducted) ?? {};
+    const closing = { namespace, campaign, payer, book, isReported: run !== null };
+    const returned = await givenBack(journal, closing, free);
+    return closed(book, batch, spent, returned) ?? {};
   }
 
   /** Returns the result of this change, based on the entry that it wrote. */
@@ -312,8 +329,8 @@ export class BudgetBookLog {
   }
 }
 
-export function bookOf({ closed, open, next }: BookEntry): BookEntry {
-  return { closed, open, next };
+export function bookOf({ closed, billed, open, next }: BookEntry): BookEntry {
+  return { closed, billed, open, next };
 }
 
 const goneText = (campaign: string, n: number): string =>

@@ -174,7 +174,7 @@ interface StartedRow {
 }
 
 /** A started attempt for a row, with its sends. `sends` is empty if its sender was only fenced. */
-interface StartedAttempt {
+export interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
   readonly sends: readonly Send[];

@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import { batchLog, type BatchRecord, batchWorkflowId } from '../../domain/campaign/budget-book';
 import {
   type BooksUnavailable,
+  type CountBillsInput,
+  type CountBillsResult,
   type FoldResultsInput,
   type RecordRowsInput,
   type SettleBatchInput,
@@ -11,17 +13,23 @@ import {
 import { type ResultsIndex } from '../../domain/campaign/results';
 import { rowsOf } from '../../domain/campaign/row-sets';
 import { type CreateJournal } from '../../domain/journal';
-import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
+import {
+  billedBeyondCharge,
+  type IntentEntry,
+  mayBeOwed,
+  type Send,
+  wasCharged,
+} from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/result-lines';
-import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import { ArtifactError, type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { fenceBatch } from '../admission';
 import { startHeartbeat } from '../heartbeat';
 import { openLog } from '../key-log';
 import { caller, type PaidDeps } from '../paid-context';
 import { timeLeft } from '../send-window';
 import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
-import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
+import { attemptsOf, type PageReader, READS_AT_ONCE, type StartedAttempt } from './open-page';
 
 // Exported for callers that read a campaign's rows. It picks each row's valid line.
 export { latestResults as campaignRows } from '../../manifest/result-lines';
@@ -73,25 +81,87 @@ export function createSettleBatch(
         const unpaid = await unpaidKeys(deps, segments);
         const free: string[] = [];
         const own: OwnSend[] = [];
-        for (const set of record.rows) {
-          const { rows } = await pages.page(set);
-          await mapConcurrently(rowsOf(set, rows), READS_AT_ONCE, async (row) => {
-            for (const { creationKey, sends } of await attemptsOf(journal, namespace, campaign, row)) {
-              const paysFor = ({ sent }: Send) => sent.kind === 'intent' && sent.payer === payer;
-              const others = sends.filter((send) => send.sent.kind === 'intent' && !paysFor(send));
-              if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
-              for (const [sendAttempt, send] of sends.entries())
-                if (paysFor(send)) own.push({ key: { namespace, creationKey, sendAttempt }, send });
-            }
-            progress.rows += 1;
-          });
-        }
+        const paysFor = ({ sent }: Send) => sent.kind === 'intent' && sent.payer === payer;
+        const log = { journal, pages, namespace, campaign };
+        await readBatch(log, record, progress, ({ creationKey, sends }) => {
+          const others = sends.filter((send) => send.sent.kind === 'intent' && !paysFor(send));
+          if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
+          for (const [sendAttempt, send] of sends.entries())
+            if (paysFor(send)) own.push({ key: { namespace, creationKey, sendAttempt }, send });
+        });
         const ended = await outcomesOf(journal, own, progress, now);
-        return { spent: await costOf(journal, payer, ended, unpaid), free };
+        const { spent, returned } = await costOf(journal, payer, ended, unpaid);
+        return { spent, free: [...free, ...returned] };
       } finally {
         beat.stop();
       }
     });
+}
+
+/** Number of rows per call, so that a lost worker loses little. */
+const ROWS_PER_COUNT = 20_000;
+
+/**
+ * Implements `media.countBills`: adds up, from the journal, how much more than their charges the sends of some batches
+ * cost according to their bills. Memory does not grow with the campaign.
+ */
+export function createCountBills(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: CountBillsInput) => Promise<CountBillsResult> {
+  return ({ campaign, from, until }) =>
+    withBoundJournal(deps, async (journal): Promise<CountBillsResult> => {
+      const { namespace } = caller();
+      const progress = { batch: from, rows: 0 };
+      const beat = startHeartbeat(() => progress);
+      let billed = 0;
+      try {
+        for (; progress.batch < until && progress.rows < ROWS_PER_COUNT; progress.batch += 1) {
+          const payer = batchWorkflowId(campaign, progress.batch);
+          const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
+          if (record === null) continue;
+          const log = { journal, pages, namespace, campaign };
+          const reading = readBatch(log, record, progress, async ({ creationKey, sends }) => {
+            for (const [sendAttempt, send] of sends.entries()) {
+              // A row may be in several batches. Each send counts for the batch that paid for it.
+              if (send.bill === null || send.sent.kind !== 'intent' || send.sent.payer !== payer) continue;
+              const free = await freeOfSend(journal, { namespace, creationKey, sendAttempt });
+              billed += billedBeyondCharge(send, free !== null);
+            }
+          });
+          // The pages of an earlier run under the campaign's ID may have been pruned.
+          await reading.catch((error: unknown) => {
+            if (!(error instanceof ArtifactError && error.code === 'not_found')) throw error;
+          });
+        }
+        return { billed, next: progress.batch < until ? progress.batch : null };
+      } finally {
+        beat.stop();
+      }
+    });
+}
+
+interface CampaignJournal {
+  readonly journal: CreateJournal;
+  readonly pages: PageReader;
+  readonly namespace: string;
+  readonly campaign: string;
+}
+
+/** Reads all attempts of a batch's rows, page by page. */
+async function readBatch(
+  { journal, pages, namespace, campaign }: CampaignJournal,
+  record: BatchRecord,
+  progress: { rows: number },
+  onAttempt: (attempt: StartedAttempt) => void | Promise<void>,
+): Promise<void> {
+  for (const set of record.rows) {
+    const { rows } = await pages.page(set);
+    await mapConcurrently(rowsOf(set, rows), READS_AT_ONCE, async (row) => {
+      for (const attempt of await attemptsOf(journal, namespace, campaign, row)) await onAttempt(attempt);
+      progress.rows += 1;
+    });
+  }
 }
 
 /** A send that this batch pays for. */
@@ -150,20 +220,25 @@ async function outcomesOf(
   }
 }
 
-/** Adds up the batch's charges, leaving out those that are known to have cost nothing. */
+/**
+ * Adds up the batch's charges, leaving out those that are known to have cost nothing. `returned` are the keys of those
+ * that have a bill nevertheless, which counts in full from now on.
+ */
 async function costOf(
   journal: CreateJournal,
   payer: string,
   own: readonly OwnSend[],
   unpaid: ReadonlySet<string>,
-): Promise<number> {
+): Promise<{ readonly spent: number; readonly returned: readonly string[] }> {
   let spent = 0;
+  const returned: string[] = [];
   await mapConcurrently(own, READS_AT_ONCE, async (one) => {
     const { key, send } = one;
     if (!wasCharged(send) || (await freeOfSend(journal, key)) !== null) return;
-    if (!mayBeOwed(send) || unpaid.has(key.creationKey))
+    if (!mayBeOwed(send) || unpaid.has(key.creationKey)) {
       await noteFree(journal, key, { by: payer, deducts: false });
-    else spent += intentOf(one).estimate?.microUnits ?? 0;
+      if (send.bill !== null) returned.push(key.creationKey);
+    } else spent += intentOf(one).estimate?.microUnits ?? 0;
   });
-  return spent;
+  return { spent, returned };
 }

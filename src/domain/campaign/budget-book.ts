@@ -4,11 +4,14 @@ import { type RowSet } from './row-sets';
  * An entry of a campaign's book: the open batches, the amount that each may spend, and the cost of all closed batches.
  * The book is a log in the create journal. Each entry contains the complete state, and the newest one is current. Only
  * one writer can create a given entry, and each entry is derived from the previous one by one of the rules below. So
- * `closed + granted` never exceeds the budget, no matter which workflows are running.
+ * `closed + billed + granted` exceeds the budget only if bills are dearer than their estimates, no matter which
+ * workflows are running.
  */
 export interface BookEntry {
-  /** Cost of all closed batches, and of results from before the book existed, in micro-units. */
+  /** Estimated cost of all closed batches, and cost of results from before the book existed, in micro-units. */
   readonly closed: number;
+  /** How much more than their estimates all sends cost, according to the bills that were last counted. In micro-units. */
+  readonly billed: number;
   /** Batches that may send, by number, and the amount that each may spend in micro-units; null without a budget. */
   readonly open: readonly (readonly [batch: number, granted: number | null])[];
   /** Number of the next batch. A number is never used twice. */
@@ -16,19 +19,25 @@ export interface BookEntry {
 }
 
 export function emptyBook(before: number): BookEntry {
-  return { closed: before, open: [], next: 0 };
+  return { closed: before, billed: 0, open: [], next: 0 };
 }
 
 /** Returns the amount that is not granted to any batch, in micro-units, or null without a budget. */
-export function freeOf({ closed, open }: BookEntry, budget: number | null): number | null {
+export function freeOf(entry: BookEntry, budget: number | null): number | null {
   if (budget === null) return null;
-  let free = budget - closed;
-  for (const [, granted] of open) {
-    // The batch was opened without a budget and may spend whatever its rows cost.
-    if (granted === null) return 0;
-    free -= granted;
-  }
-  return Math.max(0, free);
+  // The batch was opened without a budget and may spend whatever its rows cost.
+  if (entry.open.some(([, granted]) => granted === null)) return 0;
+  return Math.max(0, budget - committedBy(entry));
+}
+
+/** Returns by how much bills have raised the cost of a campaign beyond its budget, in micro-units; 0 if not. */
+export function overBudget(entry: BookEntry, budget: number | null): number {
+  if (budget === null || entry.billed <= 0) return 0;
+  return Math.max(0, Math.min(entry.billed, committedBy(entry) - budget));
+}
+
+function committedBy({ closed, billed, open }: BookEntry): number {
+  return open.reduce((sum, [, granted]) => sum + (granted ?? 0), closed + billed);
 }
 
 /** Opens another batch with a grant of `want`, or of the free amount if that is less. */
@@ -54,18 +63,40 @@ export function raised(
 
 /**
  * Closes a batch, which may then no longer send. Its cost replaces its grant.
- * @param deducted earlier charges to closed batches that turned out to have cost nothing
+ * @param returned earlier charges to closed batches that turned out to have cost nothing, and charges that were given
+ *   back although there is a bill
  * @returns undefined if the batch is not open
  */
 export function closed(
   entry: BookEntry,
   batch: number,
   spent: number,
-  deducted: number,
+  { deducted, billed }: Returned,
 ): BookEntry | undefined {
   if (grantedTo(entry, batch) === undefined) return undefined;
   const open = entry.open.filter(([number]) => number !== batch);
-  return { ...entry, open, closed: entry.closed + spent - deducted };
+  return { ...entry, open, closed: entry.closed + spent - deducted, billed: entry.billed + billed };
+}
+
+/** Charges that the close of a batch gives back, in micro-units. */
+export interface Returned {
+  /** Charged to closed batches. */
+  readonly deducted: number;
+  /**
+   * Charges of sends that have a bill. The bills were counted in excess of these charges, and count in full without
+   * them.
+   */
+  readonly billed: number;
+}
+
+/**
+ * Replaces the amount by which bills exceed their estimates.
+ * @param was the amount when the count began. It has changed if a charge with a bill was given back in the meantime; the
+ *   count is then repeated.
+ * @returns undefined if the entry has changed, or the amount has not
+ */
+export function billedAgain(entry: BookEntry, was: number, billed: number): BookEntry | undefined {
+  return entry.billed !== was || billed === was ? undefined : { ...entry, billed };
 }
 
 /** Returns the amount that a batch may spend, or undefined if it is not open. */
@@ -133,8 +164,8 @@ export interface FreeRecord extends Written {
   /** The payer that returns the charge when it closes. */
   readonly by: string;
   /**
-   * Whether closing the payer deducts the charge from the cost of closed batches; false if the payer leaves the charge
-   * out of the cost that it reports.
+   * Whether closing the payer deducts the charge, which the cost of closed batches or its own report includes; false if
+   * `media.settleBatch` leaves the charge out.
    */
   readonly deducts: boolean;
 }

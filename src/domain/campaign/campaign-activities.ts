@@ -154,6 +154,8 @@ export type BookMove =
       readonly want: number | null;
     }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
+  /** Replaces the book's `billed`, if it is still what it was when the count began. */
+  | { readonly do: 'bill'; readonly was: number; readonly billed: number }
   | {
       readonly do: 'close';
       readonly batch: number;
@@ -205,6 +207,24 @@ export interface SettledBatch {
 
 export type SettleBatchResult = SettledBatch | BooksUnavailable;
 
+/** Input of `media.countBills`: a range of batches by number. Long ranges are counted in several calls. */
+export interface CountBillsInput {
+  readonly campaign: string;
+  readonly from: number;
+  /** Excluded. */
+  readonly until: number;
+}
+
+/** The bills of some batches' sends. */
+export interface CountedBills {
+  /** How much more than their estimates the sends cost, in micro-units; negative for cheaper bills. */
+  readonly billed: number;
+  /** First batch that was not counted; null if all were. */
+  readonly next: number | null;
+}
+
+export type CountBillsResult = CountedBills | BooksUnavailable;
+
 export interface CampaignActivities {
   /** Reads a manifest, validates its rows, and stores the plan as artifacts. Buys nothing. */
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
@@ -224,4 +244,6 @@ export interface CampaignActivities {
   [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
   /** Fences a batch that ended early, and calculates from the journal what it has spent. */
   [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
+  /** Adds up the bills of batches' sends from the journal. Changes nothing. */
+  [ACTIVITY.countBills](input: CountBillsInput): Promise<CountBillsResult>;
 }

@@ -63,11 +63,11 @@ export interface BatchState {
   readonly active: readonly ActiveRow[];
 }
 
-/** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total`. */
+/** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total` plus `over`. */
 export interface BudgetState {
   /** The current budget. */
   readonly total: Money;
-  /** Paid for existing results. */
+  /** Cost of existing results: bills, and estimates where there is none. */
   readonly spent: number;
   /** Reserved for rows in progress and for tasks that are still running. */
   readonly reserved: number;
@@ -75,6 +75,8 @@ export interface BudgetState {
   readonly review: number;
   /** Still available for rows. */
   readonly free: number;
+  /** How much the campaign has cost beyond its budget, because bills are dearer than estimates. */
+  readonly over: number;
 }
 
 export const SHOWN_ROWS = 5;

@@ -46,16 +46,27 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
 /** Number of rows by outcome. An outcome without rows is absent. */
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 
-/** Amounts in integer micro-units of one currency, and the number of attempts without a price. */
+/**
+ * Costs of attempts by billing state, in integer micro-units of one currency. The cost of an attempt is its bill if its
+ * ledger line has one, or else its estimate.
+ */
 export interface MoneyTotals {
-  /** Paid for existing results. */
+  /** Paid, according to bills. */
   readonly settled: number;
+  /** Estimates of existing results without a bill. */
+  readonly estimated: number;
   /** Reserved for tasks that are still running. */
   readonly reserved: number;
   /** Possibly charged, so a person has to check the bill. */
   readonly needsReview: number;
   /** Number of attempts that may have cost an unknown amount. */
   readonly unknown: number;
+  /** Estimates of all attempts that may have cost money, also of those with a bill. */
+  readonly estimate: number;
+  /** Bills alone. */
+  readonly actual: number;
+  /** Number of attempts with a bill. */
+  readonly billed: number;
 }
 
 /** All results of a campaign: `ResultsIndex` artifacts, followed by the segments that are not in an index yet. */
@@ -96,9 +107,13 @@ const artifacts = arrayOf(name(), MAX_ARTIFACTS);
 const counts: Check<RowCounts> = recordOf(number);
 const money: Check<MoneyTotals> = messageOf({
   settled: number,
+  estimated: number,
   reserved: number,
   needsReview: number,
   unknown: number,
+  estimate: number,
+  actual: number,
+  billed: number,
 });
 
 export const segmentsCheck: Check<SegmentTotals> = messageOf({
@@ -120,20 +135,33 @@ export const resultsCheck: Check<ResultsRef> = messageOf({
   plans: optional(arrayOf(messageOf<PlanAddress>({ generation: whole(0), index: name() }), MAX_ARTIFACTS)),
 });
 
-export const NO_MONEY: MoneyTotals = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };
+export const NO_MONEY: MoneyTotals = {
+  settled: 0,
+  estimated: 0,
+  reserved: 0,
+  needsReview: 0,
+  unknown: 0,
+  estimate: 0,
+  actual: 0,
+  billed: 0,
+};
 
 export function addMoney(a: MoneyTotals, b: MoneyTotals, sign: 1 | -1 = 1): MoneyTotals {
   return {
     settled: a.settled + sign * b.settled,
+    estimated: a.estimated + sign * b.estimated,
     reserved: a.reserved + sign * b.reserved,
     needsReview: a.needsReview + sign * b.needsReview,
     unknown: a.unknown + sign * b.unknown,
+    estimate: a.estimate + sign * b.estimate,
+    actual: a.actual + sign * b.actual,
+    billed: a.billed + sign * b.billed,
   };
 }
 
 /** Returns the micro-units that count against a budget. */
-export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
-  return settled + reserved + needsReview;
+export function sumOf({ settled, estimated, reserved, needsReview }: MoneyTotals): number {
+  return settled + estimated + reserved + needsReview;
 }
 
 export function endedRows(counts: RowCounts): number {

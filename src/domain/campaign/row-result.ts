@@ -109,10 +109,12 @@ const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creat
 
 function paidAttempt(
   { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
-  { estimate, state }: Pick<Billing, 'estimate' | 'state'>,
+  { estimate, actual, state }: Billing,
   taskId: string | null,
 ): LedgerLine {
-  return { attempt, creationKey, taskId, estimate: estimate ?? spec.estimate, state };
+  // Without an estimate, the bill may be in another currency than the campaign's amounts.
+  const billed = estimate === null ? null : actual;
+  return { attempt, creationKey, taskId, estimate: estimate ?? spec.estimate, actual: billed, state };
 }
 
 /**
@@ -181,11 +183,12 @@ function reasonOf(
 
 /** Sums the money of attempts. Skips attempts that provably bought nothing, and counts attempts without a price. */
 export function moneyOfAttempts(ledger: readonly LedgerLine[]): MoneyTotals {
-  return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
+  return ledger.reduce((sum, { estimate, actual, state }): MoneyTotals => {
     if (state === 'none') return sum;
     if (estimate === null) return addMoney(sum, { ...NO_MONEY, unknown: 1 });
     const field = state === 'needs_review' ? 'needsReview' : state;
-    return addMoney(sum, { ...NO_MONEY, [field]: estimate });
+    const bill = actual === null ? {} : { actual, billed: 1 };
+    return addMoney(sum, { ...NO_MONEY, [field]: actual ?? estimate, estimate, ...bill });
   }, NO_MONEY);
 }
 

@@ -74,6 +74,8 @@ export interface LedgerLine {
   readonly taskId: string | null;
   /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
+  /** Micro-units, according to a bill when the attempt ended; null if there was none, or the row has no price. */
+  readonly actual: number | null;
   /** `none`: provably, nothing was accepted. */
   readonly state: Billing['state'];
 }

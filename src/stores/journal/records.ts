@@ -192,6 +192,7 @@ const book = z.object({
   kind: z.literal('book'),
   nonce: z.string(),
   closed: money,
+  billed: money,
   open: z.array(z.tuple([number, money.min(0).nullable()])),
   next: number,
 });

@@ -1,8 +1,16 @@
 import { sleep } from '@temporalio/workflow';
-import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
+import {
+  type BookEntry,
+  emptyBook,
+  freeOf,
+  grantedTo,
+  isClosed,
+  overBudget,
+} from '../../domain/campaign/budget-book';
 import {
   type BookMove,
   type BooksUnavailable,
+  type CountBillsResult,
   type KeepBooksInput,
   type KeptBooks,
   type SettleBatchInput,
@@ -55,6 +63,11 @@ export class BudgetBook {
     return this.underWay > 0;
   }
 
+  /** Returns by how much bills have raised the cost beyond the budget, in micro-units. */
+  over(): number {
+    return overBudget(this.book, this.budget());
+  }
+
   /** Returns the amount not granted to any batch, in micro-units; null without a budget. */
   free(): number | null {
     return freeOf(this.book, this.budget());
@@ -62,6 +75,11 @@ export class BudgetBook {
 
   entry(): BookEntry {
     return this.book;
+  }
+
+  /** Returns the number of the newest known entry; null if there is none. */
+  newest(): number | null {
+    return this.n;
   }
 
   granted(batch: number): number | null {
@@ -94,6 +112,43 @@ export class BudgetBook {
       summary: `settle batch ${batch}`,
     });
     return this.available(() => settle(input));
+  }
+
+  /**
+   * Counts all bills again, and changes the book if they add up to another amount. Changes nothing while the journal
+   * cannot be read. @returns the number of entries that this has written
+   */
+  async countBills(): Promise<0 | 1> {
+    for (;;) {
+      const was = this.book.billed;
+      const billed = await this.billed();
+      if (billed === null || (billed === was && this.book.billed === was)) return 0;
+      let kept: KeptBooks;
+      do kept = await this.move({ do: 'bill', was, billed });
+      while (kept.conflict === true && kept.book.billed === was);
+      if (kept.book.billed === billed) return kept.conflict === true ? 0 : 1;
+      // A charge with a bill was given back in the meantime.
+    }
+  }
+
+  /** Returns null if the journal cannot be read. */
+  private async billed(): Promise<number | null> {
+    const { campaign, taskQueue } = this.input;
+    const count = activity(ACTIVITY.countBills, { taskQueue, summary: 'count the bills' });
+    const until = this.book.next;
+    let sum = 0;
+    for (let from: number | null = 0; from !== null && from < until;) {
+      const counted: CountBillsResult | null = await count({ campaign, from, until }).catch(
+        async (error: unknown) => {
+          await failedByHand(error);
+          return null;
+        },
+      );
+      if (counted === null || 'unavailable' in counted) return null;
+      sum += counted.billed;
+      from = counted.next;
+    }
+    return sum;
   }
 
   before(): number {

@@ -111,7 +111,7 @@ function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudge
   const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
   if (skipped) campaign.addSelection({ rows: 'again', outcomes: ['skipped_budget'] });
-  campaign.wake();
+  campaign.countBillsNow();
   return yes('The budget was raised.');
 }
 

@@ -44,6 +44,11 @@ export function batchSettings(input: CampaignInput): BatchSettings {
 const FOLD_AT = 100;
 /** Interval between reads of the book, in milliseconds. Another run of this campaign may have written to it. */
 const BOOK_READ_MS = 150_000;
+/** Interval between counts of the bills, in milliseconds. A long count is followed by a longer pause. */
+const BILLS_MS = 5 * 60_000;
+const PAUSE_PER_COUNT = 20;
+/** Bills that were counted this recently, in milliseconds, are not counted again before rows are skipped. */
+const COUNTED_MS = 60_000;
 
 /** A campaign's state and decisions: its plans, its money and its batches. */
 export class Campaign {
@@ -58,6 +63,11 @@ export class Campaign {
   private folding = false;
   private hasClosed = false;
   private nextReadAt: number;
+  private nextCountAt: number;
+  private isCounting = false;
+  private countedAt = -Infinity;
+  /** The book's newest entry when the bills were last counted. */
+  private countedEntry: number | null = null;
   /** Called at the end of every turn of the loop, when the state may have changed. */
   onTurn: () => void = () => undefined;
   /** Whether a plan for resumed rows is currently being made. */
@@ -119,6 +129,7 @@ export class Campaign {
     );
     this.alarm = new Alarm(wake);
     this.nextReadAt = now + BOOK_READ_MS;
+    this.nextCountAt = carried?.nextCountAt ?? now + BILLS_MS;
   }
 
   wake(): void {
@@ -140,18 +151,20 @@ export class Campaign {
       for (const report of this.reports.splice(0)) this.window.onReport(report, now);
       this.rate.note(now, this.ended());
       if (this.isNextSelectionFree()) return 'plan';
-      const leaves = continuesAsNew(this.input, this.hasClosed) && !this.planning;
+      const leaves = continuesAsNew(this.input, this.hasClosed) && !this.planning && !this.isCounting;
       const desired = this.desiredState(leaves);
       this.window.advance(now, desired);
-      if (this.window.grantMoney(desired)) this.stopFor('budget');
-      if (this.window.isIdle() && !this.planning && !this.folding) {
-        if (this.queue.size() === 0) {
-          if (!this.hasAnotherRound()) return 'done';
-          continue;
-        }
-        if (leaves) return 'handover';
+      if (this.window.grantMoney(desired) && this.hasCounted(now)) this.stopFor('budget');
+      // Nothing more is bought, although the batches may have unspent grants.
+      if (this.stop === null && this.books.over() > 0) this.stopFor('budget');
+      if (this.window.isIdle() && !this.planning && !this.folding && !this.isCounting) {
+        if (this.queue.size() > 0) {
+          if (leaves) return 'handover';
+        } else if (this.needsLastCount()) void this.countBills();
+        else if (this.hasAnotherRound()) continue;
+        else return 'done';
       }
-      this.checkAgain(now);
+      this.checkAgain(now, leaves);
       this.onTurn();
       await condition(() => this.dirty);
     }
@@ -178,6 +191,12 @@ export class Campaign {
   /** Reads the book now, to find batches from a run that a reset has undone. */
   readBookNow(): void {
     this.nextReadAt = 0;
+    this.wake();
+  }
+
+  /** Counts the bills now, because the money that they free matters. */
+  countBillsNow(): void {
+    this.nextCountAt = 0;
     this.wake();
   }
 
@@ -243,6 +262,7 @@ export class Campaign {
       round,
       rate: this.rate.save(),
       notes,
+      nextCountAt: this.nextCountAt,
     };
   }
 
@@ -266,13 +286,52 @@ export class Campaign {
     this.wake();
   }
 
-  private checkAgain(now: number): void {
+  /** Returns whether the bills were counted just now. If not, counts them. The loop wakes when that ends. */
+  private hasCounted(now: number): boolean {
+    if (now - this.countedAt < COUNTED_MS) return true;
+    void this.countBills();
+    return false;
+  }
+
+  /** Whether bills that have arrived meanwhile may free money for skipped rows. */
+  private needsLastCount(): boolean {
+    const skipped = this.results.counts.skipped_budget ?? 0;
+    return (
+      this.books.newest() !== this.countedEntry &&
+      this.budget !== null &&
+      skipped > 0 &&
+      this.stop !== 'cancel'
+    );
+  }
+
+  private async countBills(): Promise<void> {
+    if (this.isCounting) return;
+    this.isCounting = true;
+    const startedAt = Date.now();
+    const before = this.books.newest();
+    const written = await this.books.countBills();
+    const after = this.books.newest();
+    // Batches that were closed meanwhile need another count.
+    this.countedEntry = (after ?? 0) - (before ?? 0) > written ? before : after;
+    this.countedAt = Date.now();
+    const pauseMs = Math.max(BILLS_MS, PAUSE_PER_COUNT * (this.countedAt - startedAt));
+    this.nextCountAt = this.countedAt + pauseMs;
+    this.isCounting = false;
+    this.wake();
+  }
+
+  private checkAgain(now: number, leaves: boolean): void {
+    const counts = this.budget !== null && !this.isCounting && !leaves;
+    if (counts && now >= this.nextCountAt) void this.countBills();
     if (now >= this.nextReadAt && !this.books.isMoving()) {
       this.nextReadAt = now + BOOK_READ_MS;
       void this.books.move({ do: 'look' });
     }
     // The loop wakes when a change ends, and then reads the book if a read is due.
-    this.alarm.at(Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, this.window.nextAt()));
+    const countAt = counts && this.nextCountAt > now ? this.nextCountAt : Infinity;
+    this.alarm.at(
+      Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, countAt, this.window.nextAt()),
+    );
   }
 
   private take(results: SegmentTotals): void {
@@ -342,4 +401,6 @@ interface CampaignCarried {
   readonly round: SkippedRound | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];
+  /** When the bills are counted next. */
+  readonly nextCountAt: number;
 }

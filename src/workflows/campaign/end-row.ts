@@ -19,10 +19,11 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   const priced = batch.budget.granted === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !mayHaveAnotherAttempt(result) || made >= batch.input.settings.maxAttempts;
-  if (outcome.billing.state === 'none') {
-    batch.budget.giveBack(row.cost);
-    if (isFreeAfterAll(outcome)) batch.budget.free.add(creationKeyOf(batch.input.campaign, row));
-  }
+  const { state } = outcome.billing;
+  // Its charge is given back when the batch is closed, in the same entry that counts its bill, if there is one.
+  if (isDeclaredLost(outcome) && state !== 'needs_review')
+    batch.budget.free.add(creationKeyOf(batch.input.campaign, row));
+  else if (state === 'none') batch.budget.giveBack(row.cost);
   if (isOver && !goesOn)
     return batch.end(row, isHeldByAnother(row, result) ? { ...result, outcome: 'changed' } : result);
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (made - 1)) * (0.75 + Math.random() / 2);
@@ -40,10 +41,9 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   });
 }
 
-/** Whether the call cost nothing even though the journal records it as bought, by this batch or another one. */
-function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
-  if (outcome.outcome === 'rejected') return outcome.reason === 'declared_lost';
-  return outcome.outcome === 'failed';
+/** Whether the journal charges the call to this batch or another one, and a person has declared it lost. */
+function isDeclaredLost(outcome: VideoOutcome | ImageOutcome): boolean {
+  return outcome.outcome === 'rejected' && outcome.reason === 'declared_lost';
 }
 
 /** Whether an earlier campaign bought different text under this row's keys, and ended before the call had a result. */

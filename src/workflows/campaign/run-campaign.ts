@@ -27,6 +27,7 @@ import {
 import { type MoneyTotals } from '../../domain/campaign/results';
 import { sizeOf } from '../../domain/campaign/row-sets';
 import { given } from '../../domain/json';
+import { formatMoney } from '../../domain/money';
 import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
 import { type CallWait } from '../../domain/video-state';
 import {
@@ -53,6 +54,7 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
   const perMinute = phase === 'running' ? campaign.rate.perMinute(now, campaign.ended()) : null;
   const id = workflowInfo().workflowId;
   const batches = window.all();
+  const budget = budgetState(campaign, results.money);
   return {
     campaign: id,
     phase,
@@ -64,7 +66,7 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
     concurrency,
     currency: results.currency,
     money: results.money,
-    budget: budgetState(campaign, results.money),
+    budget,
     rowsPerMinute: perMinute === null ? null : Math.round(perMinute * 10) / 10,
     etaAt: perMinute === null || paused ? null : iso(now + (remaining / perMinute) * 60_000),
     active: batches.flatMap(({ report }) => report?.sample ?? []).slice(0, SHOWN_ROWS),
@@ -80,9 +82,15 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
     notes: [
       ...campaign.notes,
       ...(campaign.stop === 'budget' ? [SPENT] : []),
+      ...(budget !== null && budget.over > 0 ? [overText(budget)] : []),
       ...campaignWaits(campaign).map(({ why }) => `${ROWS_WAIT}${why}`),
     ],
   };
+}
+
+function overText({ over, total: { currency } }: BudgetState): string {
+  const amount = formatMoney({ microUnits: over, currency });
+  return `The bills are higher than the estimates: the campaign has cost ${amount} more than its budget. Nothing more is bought.`;
 }
 
 /** Returns the reasons why rows are not being sent, each listed once. Answers the `waits` query. */
@@ -98,14 +106,19 @@ function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
 function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): BudgetState | null {
   if (budget === null) return null;
   const total = budget.microUnits;
-  const { closed, open } = books.entry();
+  const { closed, billed, open } = books.entry();
   const reported = new Map(window.all().map(({ batch, report }) => [batch, report?.taken]));
-  const taken = open.reduce((sum, [batch, granted]) => sum + (reported.get(batch) ?? granted ?? 0), closed);
-  const spent = money.settled;
+  const taken = open.reduce(
+    (sum, [batch, granted]) => sum + (reported.get(batch) ?? granted ?? 0),
+    closed + billed,
+  );
+  const spent = money.settled + money.estimated;
   const review = money.needsReview;
+  const over = Math.max(books.over(), spent + review - total);
   const reserved = Math.max(money.reserved, taken - spent - review);
-  const atMost = Math.max(0, Math.min(reserved, total - spent - review));
-  return { total: budget, spent, reserved: atMost, review, free: total - spent - review - atMost };
+  const atMost = Math.max(0, Math.min(reserved, total + over - spent - review));
+  const free = total + over - spent - review - atMost;
+  return { total: budget, spent, reserved: atMost, review, free, over };
 }
 
 const iso = (time: number) => new Date(time).toISOString();

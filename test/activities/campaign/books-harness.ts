@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createKeepBooks } from '../../../src/activities/campaign/budget-book';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
-import { createSettleBatch } from '../../../src/activities/campaign/settle-batch';
+import { createCountBills, createSettleBatch } from '../../../src/activities/campaign/settle-batch';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import {
   type BookMove,
+  type CountBillsInput,
+  type CountBillsResult,
   type KeepBooksInput,
   type KeepBooksResult,
   type KeptBooks,
@@ -100,6 +102,15 @@ export class BooksHarness {
       SettleBatchResult,
       (input: SettleBatchInput) => Promise<SettleBatchResult>
     >(createSettleBatch(deps, createPageReader(deps.artifacts)), { campaign: CAMPAIGN, batch, segments });
+  }
+
+  countBills(from: number, until: number, asking: Asking = {}): Promise<CountBillsResult> {
+    const deps = { ...this.deps, ...asking.deps };
+    return this.environment(asking).run<
+      [CountBillsInput],
+      CountBillsResult,
+      (input: CountBillsInput) => Promise<CountBillsResult>
+    >(createCountBills(deps, createPageReader(deps.artifacts)), { campaign: CAMPAIGN, from, until });
   }
 
   private environment({ runId = 'parent', activityId = `${(this.activities += 1)}` }: Asking) {

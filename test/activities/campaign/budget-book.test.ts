@@ -39,10 +39,10 @@ describe('media.keepBooks', () => {
   });
 
   it('begins with what the results have cost, and keeps every state', async () => {
-    const empty = { n: null, book: { closed: 30, open: [], next: 0 } };
+    const empty = { n: null, book: { closed: 30, billed: 0, open: [], next: 0 } };
     expect(await books.kept({ before: 30, move: { do: 'look' } })).toEqual(empty);
     const first = await books.kept(opening(null, { before: 30 }));
-    expect(first).toEqual({ n: 0, opened: [0], book: { closed: 30, open: [[0, 50]], next: 1 } });
+    expect(first).toEqual({ n: 0, opened: [0], book: { closed: 30, billed: 0, open: [[0, 50]], next: 1 } });
     const second = await books.kept(opening(0, { before: 999 }));
     expect(second).toMatchObject({
       n: 1,
@@ -55,16 +55,25 @@ describe('media.keepBooks', () => {
       },
     });
     const after = await books.kept(closing(1, 0, 40));
-    expect(after).toEqual({ n: 2, book: { closed: 70, open: [[1, 20]], next: 2 } });
+    expect(after).toEqual({ n: 2, book: { closed: 70, billed: 0, open: [[1, 20]], next: 2 } });
     const more = await books.kept({ known: 2, budget: 100, move: { do: 'raise', batch: 1, want: 50 } });
-    expect(more).toEqual({ n: 3, book: { closed: 70, open: [[1, 30]], next: 2 } });
+    expect(more).toEqual({ n: 3, book: { closed: 70, billed: 0, open: [[1, 30]], next: 2 } });
     for (const known of [null, 0, 1, 2, 3])
       expect(await books.kept({ known, move: { do: 'look' } })).toEqual({ n: 3, book: more.book });
   });
 
   it('finds the newest of many entries', async () => {
     for (let n = 0; n < 37; n += 1) {
-      const entry = { v: 1, kind: 'book', nonce: `${n}`, at: AT, closed: n, open: [], next: 0 } as const;
+      const entry = {
+        v: 1,
+        kind: 'book',
+        nonce: `${n}`,
+        at: AT,
+        closed: n,
+        billed: 0,
+        open: [],
+        next: 0,
+      } as const;
       await books.journal.putRecord(LOG, n, entry);
       for (const known of [null, 0, Math.floor(n / 2), n])
         expect(await books.kept({ known, move: { do: 'look' } })).toMatchObject({ n, book: { closed: n } });
@@ -88,7 +97,7 @@ describe('media.keepBooks', () => {
       [1, 40],
       [2, 0],
     ];
-    expect(kept).toEqual({ n: 0, opened: [0, 1, 2], book: { closed: 0, open, next: 3 } });
+    expect(kept).toEqual({ n: 0, opened: [0, 1, 2], book: { closed: 0, billed: 0, open, next: 3 } });
     for (const [place, rows] of batches.entries())
       expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(place)), 0)).toMatchObject({ rows });
     expect(await books.kept({ budget: 100, move }, asking)).toEqual(kept);
@@ -132,7 +141,7 @@ describe('media.keepBooks', () => {
     expect(first).toMatch(/cannot be read or written/);
     expect(await books.journal.readRecord(LOG, 0)).toMatchObject({ next: 1 });
     const again = await books.kept(opening(null), asking);
-    expect(again).toEqual({ n: 0, opened: [0], book: { closed: 0, open: [[0, 50]], next: 1 } });
+    expect(again).toEqual({ n: 0, opened: [0], book: { closed: 0, billed: 0, open: [[0, 50]], next: 1 } });
     expect(await books.journal.readRecord(log, 0)).toMatchObject({ rows: [books.page(0)] });
     // Also once somebody else has written since.
     await books.kept(opening(0), { runId: 'other' });
@@ -146,7 +155,7 @@ describe('media.keepBooks', () => {
     expect(await books.kept(opening(null))).toEqual({ n: 0, book, conflict: true });
     await books.kept(closing(0, 0, 10), { runId: 'other' });
     const stale = await books.kept(closing(0, 0, 40));
-    expect(stale).toEqual({ n: 1, book: { closed: 10, open: [], next: 1 }, conflict: true });
+    expect(stale).toEqual({ n: 1, book: { closed: 10, billed: 0, open: [], next: 1 }, conflict: true });
     expect(await books.kept(closing(1, 0, 40))).toEqual({ n: 1, book: stale.book });
   });
 
@@ -172,7 +181,7 @@ describe('media.keepBooks', () => {
     expect(await books.kept(closing(0, 0, 0, [], 'reset'))).toMatchObject({ n: 0, unsettled: true });
     const settled = closing(0, 0, 10);
     const after = await books.kept({ ...settled, move: { ...settled.move, run: null } });
-    expect(after).toMatchObject({ n: 1, book: { closed: 10, open: [] } });
+    expect(after).toMatchObject({ n: 1, book: { closed: 10, billed: 0, open: [] } });
   });
 
   describe('what has cost nothing', () => {
@@ -204,12 +213,12 @@ describe('media.keepBooks', () => {
       expect(await books.kept(closing(2, 1, 0, [0]), asking)).toMatchObject({ n: 3, conflict: true });
     });
 
-    it('is not taken off while its payer is open, nor where the payer closes itself', async () => {
+    it('is not taken off while its payer is open, and is taken off what the payer itself says', async () => {
       await books.kept(opening(null));
       await books.kept(opening(0));
       await books.bought(0, 0);
       await books.bought(5, 1);
-      expect(await books.kept(closing(1, 1, 0, [0, 5]))).toMatchObject({ n: 2, book: { closed: 0 } });
+      expect(await books.kept(closing(1, 1, PRICE, [0, 5]))).toMatchObject({ n: 2, book: { closed: 0 } });
       const free = await books.journal.readRecord(freeLog(NAMESPACE, books.key(0).creationKey), 0);
       expect(free).toMatchObject({ by: payerOf(1), deducts: false });
       // Its own settlement leaves it out.
@@ -224,7 +233,10 @@ describe('media.keepBooks', () => {
       expect(await books.keep(closing(1, 1, 0, [0]), down)).toHaveProperty('unavailable');
       expect(await books.settle(0)).toEqual({ spent: 0, free: [] });
       await books.kept(closing(1, 0, 0));
-      expect(await books.kept(closing(2, 1, 0, [0]))).toMatchObject({ n: 3, book: { closed: 0, open: [] } });
+      expect(await books.kept(closing(2, 1, 0, [0]))).toMatchObject({
+        n: 3,
+        book: { closed: 0, billed: 0, open: [] },
+      });
     });
 
     it('is not taken off for a batch that was opened later than the entry on which the closing rests', async () => {

@@ -51,6 +51,7 @@ describe('what the journal knows of a row', () => {
           creationKey: 'media-row/spring/kite/1',
           taskId: null,
           estimate: 1,
+          actual: null,
           state: 'reserved' as const,
         },
       ],

@@ -1,4 +1,4 @@
-import { type Batch, type Create, placeOf, type Steps, wasCharged, type World } from './world';
+import { type Batch, type Create, type Intent, placeOf, type Steps, wasCharged, type World } from './world';
 
 const AT_ONCE = 3;
 
@@ -20,8 +20,10 @@ export function* create(world: World, one: Create): Steps {
     }
     one.at += 1;
   }
-  const intent = { payer: one.batch, outcome: null, fails: false, isFree: false } as Create['intent'] &
-    object;
+  const intent: Intent = {
+    ...{ payer: one.batch, outcome: null, fails: false },
+    ...{ isFree: false, isAccepted: false, bill: null, counted: null, billedAt: 0 },
+  };
   claims.set(placeOf(one.row, one.at), intent);
   one.intent = intent;
   yield;
@@ -35,7 +37,7 @@ export function* create(world: World, one: Create): Steps {
   yield;
   const isAccepted = world.isPerfect || random.chance(0.75);
   if (isAccepted) {
-    world.cost += 1;
+    world.change(intent, { isAccepted: true });
     intent.fails = !world.isPerfect && random.chance(0.35);
   }
   yield;
@@ -81,13 +83,13 @@ export function* batch(world: World, own: Batch, run: number): Steps {
     }
     ended.add(one.row);
     const isFree = came.outcome === 'created' && came.fails;
+    // Its own charge is given back by its close.
     if (isFree) noteFree(place, came);
-    if (isFree || came.payer !== own.n) spent -= 1;
+    if (came.payer !== own.n) spent -= 1;
   }
 
-  function noteFree(place: string, intent: Create['intent'] & object): void {
-    if (!intent.isFree) world.cost -= 1;
-    intent.isFree = true;
+  function noteFree(place: string, intent: Intent): void {
+    world.change(intent, { isFree: true });
     free.push(place);
     if (world.random.chance(0.8)) world.unpaid.add(place);
   }

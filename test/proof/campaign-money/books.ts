@@ -1,4 +1,5 @@
 import {
+  billedAgain,
   closed,
   freeOf,
   grantedTo,
@@ -6,13 +7,15 @@ import {
   opened,
   raised,
   type BookEntry,
+  type Returned,
 } from '../../../src/domain/campaign/budget-book';
-import { placeOf, type Steps, waits, wasCharged, type World } from './world';
+import { type Intent, placeOf, type Steps, waits, wasCharged, type World } from './world';
 
 export type Move =
   | { readonly do: 'look' }
   | { readonly do: 'open'; readonly batches: readonly (readonly string[])[] }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
+  | { readonly do: 'bill'; readonly was: number; readonly counted: Counted }
   | {
       readonly do: 'close';
       readonly batch: number;
@@ -20,6 +23,12 @@ export type Move =
       readonly run: number | null;
       readonly free: readonly string[];
     };
+
+/** What a count of the bills has found. */
+interface Counted {
+  readonly billed: number;
+  readonly bills: readonly (readonly [Intent, number])[];
+}
 
 /** What the asker knows of the book, and whether it still waits for an answer. */
 export interface Keeper {
@@ -53,7 +62,11 @@ function* moved(world: World, keeper: Keeper, move: Move): Steps<Kept> {
   const basis = keeper.book;
   const entry = yield* entryAfter(world, basis, move);
   if (entry === 'unsettled') return entry;
-  if (entry === undefined) return 'unchanged';
+  if (entry === undefined) {
+    // The bills add up to what the book has already.
+    if (move.do === 'bill' && move.counted.billed === basis.billed) noteCounted(world, move.counted);
+    return 'unchanged';
+  }
   yield* waits(world);
   if (keeper.isDead && random.chance(0.5)) return 'unheard';
   if (rules.createIfAbsent && entries.length !== known + 1) {
@@ -61,11 +74,17 @@ function* moved(world: World, keeper: Keeper, move: Move): Steps<Kept> {
     return 'conflict';
   }
   entries.push(entry);
+  if (move.do === 'close') world.closedAt = world.steps;
+  if (move.do === 'bill') noteCounted(world, move.counted);
   yield;
   if (move.do === 'open')
     move.batches.forEach((rows, place) => world.batchRows.set(basis.next + place, rows));
   if (!keeper.isDead) Object.assign(keeper, { n: entries.indexOf(entry), book: entry });
   return 'written';
+}
+
+function noteCounted(world: World, { bills }: Counted): void {
+  for (const [intent, counted] of bills) world.change(intent, { counted });
 }
 
 export function learn(world: World, keeper: Keeper): void {
@@ -80,6 +99,9 @@ function* entryAfter(world: World, book: BookEntry, move: Move): Steps<BookEntry
       return move.batches.reduce((entry, rows) => opened(entry, rows.length, world.budget), book);
     case 'raise':
       return raised(book, move.batch, move.want, world.budget);
+    case 'bill':
+      if (!world.rules.countsUnchanged) return { ...book, billed: move.counted.billed };
+      return billedAgain(book, move.was, move.counted.billed);
     case 'close': {
       const { batch, spent, run, free } = move;
       if (grantedTo(book, batch) === undefined) return undefined;
@@ -87,31 +109,44 @@ function* entryAfter(world: World, book: BookEntry, move: Move): Steps<BookEntry
       yield* waits(world);
       const owner = world.owners.get(batch);
       if (run !== null && owner !== undefined && owner !== run) return 'unsettled';
-      const deducted = yield* givenBack(world, book, batch, free);
-      return closed(book, batch, spent, deducted);
+      return closed(
+        book,
+        batch,
+        spent,
+        yield* givenBack(world, book, { by: batch, isReported: run !== null }, free),
+      );
     }
   }
 }
 
 /** What closed batches were charged for, and this closing takes off. */
-function* givenBack(world: World, book: BookEntry, by: number, places: readonly string[]): Steps<number> {
+function* givenBack(
+  world: World,
+  book: BookEntry,
+  { by, isReported }: { readonly by: number; readonly isReported: boolean },
+  places: readonly string[],
+): Steps<Returned> {
   const { rules, claims, free } = world;
-  let sum = 0;
+  let [sum, billed] = [0, 0];
   for (const place of places) {
     const claim = claims.get(place);
     yield;
     if (!wasCharged(claim)) continue;
-    const deducts = claim.payer !== by && (!rules.deductsClosedOnly || isClosed(book, claim.payer));
+    const hasBill = claim.bill !== null;
+    const isOwn = claim.payer === by;
+    const deducts = isOwn ? isReported : !rules.deductsClosedOnly || isClosed(book, claim.payer);
     if (!rules.freeRecord) {
-      if (claim.payer !== by) sum += 1;
+      if (!isOwn || isReported) sum += 1;
       continue;
     }
     const record = free.get(place) ?? { by, deducts };
     free.set(place, record);
     yield;
-    if (record.by === by && (rules.decidesOnce ? record.deducts : deducts)) sum += 1;
+    if (record.by !== by) continue;
+    if ((rules.decidesOnce ? record.deducts : deducts) && (!isOwn || isReported)) sum += 1;
+    if (hasBill && rules.returnsBilled) billed += 1;
   }
-  return sum;
+  return { deducted: sum, billed };
 }
 
 /** `media.settleBatch`: what a batch has cost that nobody can ask any more. */
@@ -139,9 +174,42 @@ export function* settleBatch(
       }
       if (rules.freeRecord && world.free.has(place)) continue;
       if (!rules.freeRecord || !world.unpaid.has(place)) spent += 1;
-      else world.free.set(place, { by: batch, deducts: false });
+      else {
+        world.free.set(place, { by: batch, deducts: false });
+        if (claim.bill !== null) free.push(place);
+      }
     }
   return { spent, free };
 }
 
-export const hasMoney = ({ book }: Keeper, world: World): boolean => (freeOf(book, world.budget) ?? 0) > 0;
+/** `media.countBills` of all batches, and the move that follows. How many entries that has written. */
+export function* countBills(world: World, keeper: Keeper): Steps<number> {
+  while (!keeper.isDead) {
+    const was = keeper.book.billed;
+    const counted = yield* countedBills(world, keeper.book.next);
+    let kept: Kept;
+    do kept = yield* keepBooks(world, keeper, { do: 'bill', was, counted });
+    while (kept === 'conflict' && keeper.book.billed === was);
+    if (kept === 'unheard' || keeper.book.billed === counted.billed) return kept === 'written' ? 1 : 0;
+  }
+  return 0;
+}
+
+function* countedBills({ rules, claims, batchRows }: World, until: number): Steps<Counted> {
+  let billed = 0;
+  const bills: (readonly [Intent, number])[] = [];
+  for (let batch = 0; batch < until; batch += 1)
+    for (const row of batchRows.get(batch) ?? [])
+      for (let at = 0; ; at += 1) {
+        const claim = claims.get(placeOf(row, at));
+        if (claim === undefined) break;
+        yield;
+        if (claim === 'fence' || claim.payer !== batch || claim.bill === null) continue;
+        if (claim.outcome === null && rules.waitsForOutcome) continue;
+        billed += claim.bill - (wasCharged(claim) && !claim.isFree ? 1 : 0);
+        bills.push([claim, claim.bill]);
+      }
+  return { billed, bills };
+}
+
+export const hasMoney = ({ book }: Keeper, world: World): boolean => (freeOf(book, world.budget) ?? 0) >= 1;

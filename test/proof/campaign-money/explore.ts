@@ -1,9 +1,14 @@
+import { type BookEntry } from '../../../src/domain/campaign/budget-book';
 import { Random } from '../simulation/random';
 import { batch } from './batch';
 import { Parent } from './parent';
-import { World, type Rules } from './world';
+import { costOf, type Rules, World } from './world';
 
-export type Flaw = 'over budget' | 'bought less than they could' | 'without an end';
+export type Flaw =
+  | 'over budget'
+  | 'counted less than they cost'
+  | 'bought less than they could'
+  | 'without an end';
 
 export interface Explored {
   readonly counts: Readonly<Record<Struck | 'schedules' | Flaw, number>>;
@@ -11,7 +16,7 @@ export interface Explored {
   readonly first: Partial<Record<Flaw, number>>;
 }
 
-type Struck = 'terminates' | 'resets' | 'batches killed' | 'batches reset' | 'creates lost';
+type Struck = 'terminates' | 'resets' | 'batches killed' | 'batches reset' | 'creates lost' | 'bills';
 
 const MOST_STEPS = 40_000;
 const MOST_FAULTS = 8;
@@ -29,43 +34,78 @@ export function explore(
     'batches killed': 0,
     'batches reset': 0,
     'creates lost': 0,
+    bills: 0,
     'over budget': 0,
+    'counted less than they cost': 0,
     'bought less than they could': 0,
     'without an end': 0,
   };
   const first: Partial<Record<Flaw, number>> = {};
   for (let seed = from; seed < from + schedules; seed += 1) {
-    const flaw = play(rules, seed, calm, (what) => (counts[what] += 1));
+    const flaws = play(rules, seed, calm, (what) => (counts[what] += 1));
     counts.schedules += 1;
-    if (flaw === undefined) continue;
-    counts[flaw] += 1;
-    first[flaw] ??= seed;
-    if (flaw === until) break;
+    for (const flaw of flaws) {
+      counts[flaw] += 1;
+      first[flaw] ??= seed;
+    }
+    if (until !== undefined && flaws.has(until)) break;
   }
   return { counts, first };
 }
 
-function play(rules: Rules, seed: number, isCalm: boolean, strike: (what: Struck) => void): Flaw | undefined {
+function play(
+  rules: Rules,
+  seed: number,
+  isCalm: boolean,
+  strike: (what: Struck) => void,
+): ReadonlySet<Flaw> {
   const random = new Random(seed);
   const rows = Array.from({ length: random.between(4, 13) }, (_, row) => `r${row}`);
   const budget = random.between(1, Math.ceil(rows.length * 1.2));
   const world = new World(random, rules, rows, budget, random.between(1, 5), random.chance(0.4));
   let faults = isCalm ? 0 : random.between(0, MOST_FAULTS);
+  const bills = random.chance(0.5) ? random.between(1, 40) / 1_000 : 0;
   let parent = new Parent(world);
-  for (let step = 0; world.actors.size > 0; step += 1) {
-    if (step === MOST_STEPS) return 'without an end';
+  const flaws = new Set<Flaw>();
+  for (; world.actors.size > 0; world.steps += 1) {
+    if (world.steps === MOST_STEPS) return flaws.add('without an end');
     const actor = random.pick([...world.actors]);
     if (actor.steps.next().done === true) world.actors.delete(actor);
-    if (world.cost > budget) return 'over budget';
+    if (bills > 0 && random.chance(bills) && bill(world)) strike('bills');
+    if (world.cost > committedBy(world.newest().book)) flaws.add('counted less than they cost');
+    if (world.cost > budget + world.risen) return flaws.add('over budget');
     if (faults > 0 && random.chance(0.02)) {
       faults -= 1;
       parent = struck(world, parent, strike);
     }
   }
-  if (!parent.isFinished) return 'without an end';
-  const isUnknown = [...world.claims.values()].some((claim) => claim !== 'fence' && claim.outcome === null);
-  const couldBuy = Math.min(budget, rows.length);
-  return world.isPerfect && !isUnknown && world.cost < couldBuy ? 'bought less than they could' : undefined;
+  if (!parent.isFinished) flaws.add('without an end');
+  else if (couldHaveBoughtMore(world)) flaws.add('bought less than they could');
+  return flaws;
+}
+
+const committedBy = ({ closed, billed, open }: BookEntry): number =>
+  open.reduce((sum, [, granted]) => sum + (granted ?? 0), closed + billed);
+
+/** Whether a row was left out although there was money, with each bill counted that was there at the last close. */
+function couldHaveBoughtMore({ claims, closedAt, isPerfect, rows, budget }: World): boolean {
+  const sends = [...claims.values()].filter((claim) => claim !== 'fence');
+  if (!isPerfect || sends.some(({ outcome }) => outcome === null)) return false;
+  let cost = 0;
+  for (const send of sends) {
+    const billed = costOf({ ...send, counted: send.bill });
+    // A later bill may be counted or not.
+    cost += send.billedAt < closedAt ? billed : Math.max(billed, costOf(send));
+  }
+  return sends.filter(({ isAccepted }) => isAccepted).length < rows.length && budget - cost >= 1;
+}
+
+/** A bill arrives, for any send: in flight, of unknown fate, refused, bought, or free; cheaper, dearer, or corrected. */
+function bill({ random, claims, steps }: World): boolean {
+  const sends = [...claims.values()].filter((claim) => claim !== 'fence');
+  if (sends.length === 0) return false;
+  Object.assign(random.pick(sends), { bill: random.pick([0, 0.5, 1, 3]), billedAt: steps });
+  return true;
 }
 
 /** Something strikes now; the parent that lives then. */

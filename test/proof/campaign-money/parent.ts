@@ -1,6 +1,6 @@
 import { emptyBook, grantedTo } from '../../../src/domain/campaign/budget-book';
 import { batch } from './batch';
-import { hasMoney, keepBooks, type Keeper, learn, settleBatch } from './books';
+import { countBills, hasMoney, keepBooks, type Keeper, learn, settleBatch } from './books';
 import { type Batch, type Steps, type World } from './world';
 
 const WINDOW = 3;
@@ -30,6 +30,9 @@ export class Parent implements Keeper {
   private round: number;
   /** Batches that are closed just now, its own and those of others. */
   private readonly closing = new Set<number>();
+  private isCounting = false;
+  /** Newest entry when the bills were last counted. */
+  private countedN = -2;
 
   constructor(
     private readonly world: World,
@@ -58,6 +61,7 @@ export class Parent implements Keeper {
         round: this.round,
       });
       this.closeWhatIsOver();
+      if (world.random.chance(0.01)) this.count();
       if (this.queue.length > 0 && this.open.size < WINDOW) yield* this.openNext();
       else if (this.needy() !== undefined) yield* this.raise();
       else if (this.isIdle()) this.roundOrEnd();
@@ -157,11 +161,27 @@ export class Parent implements Keeper {
   }
 
   private isIdle(): boolean {
-    return this.queue.length === 0 && this.open.size === 0 && this.closing.size === 0;
+    return this.queue.length === 0 && this.open.size === 0 && this.closing.size === 0 && !this.isCounting;
+  }
+
+  private count(): void {
+    if (this.isCounting) return;
+    const { world } = this;
+    this.isCounting = true;
+    world.spawn(this.counting());
+  }
+
+  private *counting(): Steps {
+    const before = this.n;
+    const written = yield* countBills(this.world, this);
+    // Batches that were closed meanwhile need another count.
+    this.countedN = this.n - before > written ? before : this.n;
+    this.isCounting = false;
   }
 
   private roundOrEnd(): void {
-    if (this.skipped.size > 0 && hasMoney(this, this.world) && this.round < MOST_ROUNDS) {
+    if (this.skipped.size > 0 && this.countedN !== this.n && this.world.rules.countsAtTheEnd) this.count();
+    else if (this.skipped.size > 0 && hasMoney(this, this.world) && this.round < MOST_ROUNDS) {
       this.round += 1;
       this.queue.push(...this.skipped);
       this.skipped.clear();

@@ -22,6 +22,14 @@ export interface Rules {
   readonly waitsForSends: boolean;
   /** Whoever goes on settles what others have left open. */
   readonly takesOver: boolean;
+  /** A bill of a send in flight is not counted before its outcome is known. */
+  readonly waitsForOutcome: boolean;
+  /** A close that gives back a charge with a bill says so in the same entry. */
+  readonly returnsBilled: boolean;
+  /** A count of bills is written only if the amount is what it was when the count began. */
+  readonly countsUnchanged: boolean;
+  /** Bills are counted before a campaign ends with skipped rows. */
+  readonly countsAtTheEnd: boolean;
 }
 
 export const ALL_RULES: Rules = {
@@ -33,6 +41,10 @@ export const ALL_RULES: Rules = {
   owner: true,
   waitsForSends: true,
   takesOver: true,
+  waitsForOutcome: true,
+  returnsBilled: true,
+  countsUnchanged: true,
+  countsAtTheEnd: true,
 };
 
 /** One request that was about to be sent. It costs 1. */
@@ -44,6 +56,13 @@ export interface Intent {
   fails: boolean;
   /** Somebody has seen that. */
   isFree: boolean;
+  /** The service has taken it. */
+  isAccepted: boolean;
+  /** The newest bill, and the one that the book counts. */
+  bill: number | null;
+  counted: number | null;
+  /** Step at which the newest bill arrived. */
+  billedAt: number;
 }
 
 export type Claim = Intent | 'fence';
@@ -98,8 +117,13 @@ export class World {
   /** Send attempts of which the results say that they have cost nothing. */
   readonly unpaid = new Set<string>();
   readonly actors = new Set<Actor>();
-  /** What the service has charged for and will not give back, as far as anybody has seen. */
+  /** What it has cost: bills that the book counts, and otherwise what the service took and nobody has seen fail. */
   cost = 0;
+  /** By how much bills have made it dearer. No budget can prevent that. */
+  risen = 0;
+  steps = 0;
+  /** Step of the last close. */
+  closedAt = 0;
 
   constructor(
     readonly random: Random,
@@ -117,6 +141,14 @@ export class World {
 
   newest(): { readonly n: number; readonly book: BookEntry } {
     return { n: this.entries.length - 1, book: this.entries.at(-1) ?? emptyBook(0) };
+  }
+
+  /** Changes a send, and what it has cost. */
+  change(intent: Intent, change: Partial<Pick<Intent, 'isAccepted' | 'isFree' | 'counted'>>): void {
+    const before = costOf(intent);
+    Object.assign(intent, change);
+    this.cost += costOf(intent) - before;
+    if ('counted' in change) this.risen += Math.max(0, costOf(intent) - before);
   }
 
   /** Whether somebody is still about to say what this came to. */
@@ -138,6 +170,14 @@ export class World {
 export function* waits({ random }: World): Steps {
   yield;
   for (let left = random.chance(0.15) ? random.between(1, 150) : 0; left > 0; left -= 1) yield;
+}
+
+export function costOf({
+  counted,
+  isAccepted,
+  isFree,
+}: Pick<Intent, 'counted' | 'isAccepted' | 'isFree'>): number {
+  return counted ?? (isAccepted && !isFree ? 1 : 0);
 }
 
 export const placeOf = (row: string, at: number): string => `${row}/${at}`;

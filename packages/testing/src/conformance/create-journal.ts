@@ -389,6 +389,7 @@ const book = (nonce: string): BookRecord => ({
   nonce,
   at: AT,
   closed: 1_500_000,
+  billed: -20,
   open: [
     [0, 250_000],
     [1, null],

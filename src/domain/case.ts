@@ -10,7 +10,7 @@ import {
 } from './advice';
 import { campaignOfBatch } from './campaign/budget-book';
 import { failureRow } from './failure-table';
-import { billedFor, type Send } from './log-entries';
+import { billedFor, mayBeOwed, type Send } from './log-entries';
 import { type Billing, type Money } from './money';
 import { ACTIVITY, isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
@@ -155,13 +155,25 @@ export function caseMoney(
   sends: readonly Send[] = [],
 ): CaseMoney | null {
   const amounts = { estimate, actual: billedTotal(sends) };
-  if (outcome !== null) return { state: outcome.billing.state, ...amounts };
+  if (outcome !== null) return sinceOutcome(outcome.billing, amounts, sends);
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', ...amounts };
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create';
   return isUnsent ? null : { state: 'needs_review', ...amounts };
+}
+
+/** Adds the bills of the journal to an outcome's billing. They may be newer, and this machine may have no journal. */
+function sinceOutcome(
+  { state, actual, currency }: Billing,
+  { estimate, actual: billed }: Pick<CaseMoney, 'estimate' | 'actual'>,
+  sends: readonly Send[],
+): CaseMoney {
+  const reported = actual === null || currency === null ? null : { microUnits: actual, currency };
+  const isBilled = sends.some(mayBeOwed) && sends.every((send) => send.bill !== null || !mayBeOwed(send));
+  const hasEnded = state === 'estimated' || state === 'needs_review';
+  return { state: isBilled && hasEnded ? 'settled' : state, estimate, actual: billed ?? reported };
 }
 
 /** Returns the decision about the send that the outcome leaves open, or undefined if nobody has decided yet. */

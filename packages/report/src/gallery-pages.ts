@@ -1,5 +1,5 @@
 import { type MoneyTotals, type RowCounts } from 'temporal-media';
-import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
+import { ROW_OUTCOMES, sumOf as sumOfMoney } from 'temporal-media/internal/domain/campaign/results';
 import {
   failureKind,
   needingPerson,
@@ -7,13 +7,14 @@ import {
   outcomeWords,
   worstTone,
 } from 'temporal-media/internal/domain/campaign/row';
+import { moneyOfAttempts } from 'temporal-media/internal/domain/campaign/row-result';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { ASSETS, renderCard, renderIndex, renderPage } from './gallery-templates';
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
-import { type PageFacts, type RowGroups } from './report-state';
+import { addDays, type DayMoney, type PageFacts, type RowGroups } from './report-state';
 import { moneyText, rowCard, spanText, timeText } from './row-card';
 
 export interface GalleryPageOptions {
@@ -101,7 +102,14 @@ function pageFacts(
   unplanned: number,
 ): PageFacts {
   const missing = rows.flatMap(({ files }) => files ?? []).filter((file) => file === null).length;
-  return { rows: rows.length, missing, unplanned, parts: parts.map(groupsOf) };
+  const days = addDays(
+    rows.map(({ result: { startedAt, finishedAt, ledger } }) => ({
+      day: (startedAt ?? finishedAt).slice(0, 10),
+      rows: 1,
+      ...moneyOfAttempts(ledger),
+    })),
+  );
+  return { rows: rows.length, missing, unplanned, days, parts: parts.map(groupsOf) };
 }
 
 function groupsOf(rows: readonly ReportRow[]): RowGroups {
@@ -138,13 +146,14 @@ export async function writeGalleryIndex(
   folder: ReportFolder,
   facts: ReportFacts,
   pages: readonly (readonly [page: number, facts: PageFacts])[],
+  days: readonly DayMoney[],
 ): Promise<void> {
   const all = pages.flatMap(([page, { parts }]) =>
     parts.map((groups, part): Part => ({ name: partName(page, part), groups })),
   );
   for (const [path, content] of Object.entries(ASSETS)) await folder.write(path, content);
   await folder.write('data/index.js', indexData(all));
-  await folder.write('index.html', renderIndex(indexView(facts, all)));
+  await folder.write('index.html', renderIndex(indexView(facts, all, days)));
 }
 
 function indexData(parts: readonly Part[]): string {
@@ -171,7 +180,7 @@ function indexData(parts: readonly Part[]): string {
   return `window.gallery=${scriptJson(data)};\n`;
 }
 
-function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
+function indexView(facts: ReportFacts, parts: readonly Part[], days: readonly DayMoney[]): IndexView {
   const { plan, asOf, startedAt, finishedAt } = facts;
   const end = finishedAt ?? asOf;
   return {
@@ -186,6 +195,13 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
     ...bar(facts),
     tiles: countTiles(facts),
     money: moneyTiles(facts.money, facts),
+    days: days.map(({ day, rows, ...money }) => ({
+      day,
+      rows: count(rows),
+      estimate: moneyText(money.estimate, facts.currency),
+      actual: money.billed === 0 ? '–' : moneyText(money.actual, facts.currency),
+      cost: moneyText(sumOfMoney(money), facts.currency),
+    })),
     notes: facts.notes,
     issues: (plan?.issues ?? []).map((issue) => ({ ...issue, column: issue.column ?? '' })),
     issuesTitle: issuesTitle(plan?.invalid ?? 0, plan?.issues.length ?? 0),
@@ -230,18 +246,23 @@ function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile
   const parts =
     budget === null
       ? [
-          amount('settled', money.settled, 'good', 'the service reported usage'),
+          amount('settled', money.settled, 'good', 'billed'),
+          amount('estimated', money.estimated, 'good', 'usage reported, no bill yet'),
           amount('reserved', money.reserved, 'wait', 'may still be owed'),
           amount('needs review', money.needsReview, 'bad', 'failed, lost or without usage'),
         ]
       : [
-          amount('spent', budget.spent, 'good', 'the service reported usage'),
+          amount('spent', budget.spent, 'good', 'bills, and estimates where there is none'),
           amount('reserved', budget.reserved, 'wait', 'for rows in flight'),
           amount('under review', budget.review, 'bad', 'may have been charged'),
           amount('free', budget.free, '', `of a ${formatMoney(budget.total)} budget`),
+          ...(budget.over > 0 ? [amount('over budget', budget.over, 'bad', 'bills above estimates')] : []),
         ];
+  const bills = money.billed === 1 ? '1 attempt has a bill' : `${count(money.billed)} attempts have a bill`;
   return [
     ...parts,
+    amount('estimate', money.estimate, '', 'of all attempts'),
+    amount('billed', money.actual, '', bills),
     {
       name: 'with unknown price',
       value: money.unknown === 1 ? '1 attempt' : `${count(money.unknown)} attempts`,

@@ -1,5 +1,5 @@
-import { type RowOutcome } from 'temporal-media';
-import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
+import { type MoneyTotals, type RowOutcome } from 'temporal-media';
+import { addMoney, NO_MONEY, type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
 import { type MediaLayout } from './media';
 import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type DatedFacts } from './report-options';
@@ -12,6 +12,23 @@ export type RowGroups = readonly (readonly [
   rows: number,
 ])[];
 
+/** What the rows cost that were started on one day, in micro-units. */
+export interface DayMoney extends MoneyTotals {
+  /** UTC, `2026-11-21`. For a row that was never started, the day on which it ended. */
+  readonly day: string;
+  readonly rows: number;
+}
+
+/** Adds up money by day, in order. */
+export function addDays(all: Iterable<DayMoney>): DayMoney[] {
+  const days = new Map<string, DayMoney>();
+  for (const { day, rows, ...money } of all) {
+    const sum = days.get(day) ?? { day, rows: 0, ...NO_MONEY };
+    days.set(day, { day, rows: sum.rows + rows, ...addMoney(sum, money) });
+  }
+  return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
+}
+
 /** Totals for the rows of one page. */
 export interface PageFacts {
   readonly rows: number;
@@ -19,6 +36,7 @@ export interface PageFacts {
   readonly missing: number;
   /** Rows whose prompts are not shown because their plan was unknown. */
   readonly unplanned: number;
+  readonly days: readonly DayMoney[];
   /** Parts of at most 200 cards. There is more than one only if the manifest was reordered between two plans. */
   readonly parts: readonly RowGroups[];
 }

@@ -1,6 +1,6 @@
 import { type MoneyTotals, type CampaignRowResult, type RowOutcome } from 'temporal-media';
 import { filled, rowAdvice } from 'temporal-media/internal/domain/advice';
-import { type CampaignRow, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
+import { type CampaignRow, type LedgerLine, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type ReportRow, resultRecord } from './page-rows';
@@ -101,17 +101,23 @@ function cost(money: MoneyTotals, currency: string | null): { cost: string; cost
   const parts = (
     [
       ['settled', money.settled],
+      ['estimated', money.estimated],
       ['reserved', money.reserved],
       ['needs review', money.needsReview],
     ] as const
   ).filter(([, amount]) => amount !== 0);
-  if (parts.length === 0)
-    return money.unknown > 0
-      ? { cost: 'Price unknown', costState: 'unknown' }
-      : { cost: 'No cost', costState: 'nothing was bought' };
+  if (parts.length === 0) {
+    if (money.unknown > 0) return { cost: 'Price unknown', costState: 'unknown' };
+    const why =
+      money.billed > 0
+        ? `not charged, estimate ${moneyText(money.estimate, currency)}`
+        : 'nothing was bought';
+    return { cost: 'No cost', costState: why };
+  }
   const sum = parts.reduce((total, [, amount]) => total + amount, 0);
   const states = [...parts.map(([name]) => name), ...(money.unknown > 0 ? ['unknown'] : [])];
-  return { cost: moneyText(sum, currency), costState: states.join(' + ') };
+  const expected = money.billed === 0 ? '' : `, estimate ${moneyText(money.estimate, currency)}`;
+  return { cost: moneyText(sum, currency), costState: `${states.join(' + ')}${expected}` };
 }
 
 export function moneyText(microUnits: number, currency: string | null): string {
@@ -152,11 +158,7 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
       `Attempt ${line.attempt + 1}`,
       [
         line.state === 'none' ? 'nothing was accepted' : line.state.replace('_', ' '),
-        line.state === 'none'
-          ? null
-          : line.estimate === null
-            ? 'price unknown'
-            : moneyText(line.estimate, currency),
+        line.state === 'none' ? null : attemptCost(line, currency),
         line.taskId,
       ]
         .filter((part) => part !== null)
@@ -166,6 +168,12 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
   return known.flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [{ name, value: String(value) }],
   );
+}
+
+function attemptCost({ estimate, actual }: LedgerLine, currency: string | null): string {
+  if (estimate === null) return 'price unknown';
+  const expected = moneyText(estimate, currency);
+  return actual === null ? expected : `${moneyText(actual, currency)} billed, estimate ${expected}`;
 }
 
 /** Describes what happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */

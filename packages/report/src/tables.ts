@@ -4,6 +4,7 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { inOrder, readPage, type ResultRecord, resultRecord } from './page-rows';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
+import { type DayMoney } from './report-state';
 
 type Cell = string | number | null | undefined;
 
@@ -36,7 +37,10 @@ const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
   polls: ({ polls }) => polls,
   usage: ({ usage }) => usageText(usage),
   currency: ({ money }) => money.currency,
+  estimate: ({ money }) => decimal(money.estimate),
+  actual: ({ money }) => (money.billed === 0 ? null : decimal(money.actual)),
   money_settled: ({ money }) => decimal(money.settled),
+  money_estimated: ({ money }) => decimal(money.estimated),
   money_reserved: ({ money }) => decimal(money.reserved),
   money_needs_review: ({ money }) => decimal(money.needsReview),
   attempts_of_unknown_price: ({ money }) => money.unknown,
@@ -128,6 +132,7 @@ export function summaryJson(
   generation: number,
   facts: ReportFacts,
   files: { readonly rows: number; readonly missing: number },
+  moneyByDay: readonly DayMoney[],
 ): string {
   const { campaign, state, asOf, startedAt, finishedAt, counts, remaining, notes, plan } = facts;
   const summary = {
@@ -143,6 +148,7 @@ export function summaryJson(
     counts,
     remaining,
     money: { currency: facts.currency, ...facts.money },
+    moneyByDay,
     budget: facts.budget,
     plan:
       plan === null

@@ -116,7 +116,10 @@ function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): 
   return `No rows have ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
 }
 
-/** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a known price`. Omits parts that are 0. */
+/**
+ * `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a known price; 3 attempts billed 1.20 USD, estimate 1.90 USD
+ * for all`. Omits parts that are 0.
+ */
 export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
   return moneyParts(money, currency) || 'no cost recorded for ended rows';
 }
@@ -125,6 +128,7 @@ function moneyParts(money: MoneyTotals, currency: string | null): string {
   const parts = (
     [
       ['settled', money.settled],
+      ['estimated', money.estimated],
       ['reserved', money.reserved],
       ['needs review', money.needsReview],
     ] as const
@@ -133,17 +137,26 @@ function moneyParts(money: MoneyTotals, currency: string | null): string {
     .map(([word, microUnits]) => `${word} ${formatMoney({ microUnits, currency })}`);
   if (money.unknown > 0)
     parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
-  return parts.join(', ');
+  if (money.billed === 0) return parts.join(', ');
+  const [actual, estimate] = [money.actual, money.estimate].map((microUnits) =>
+    formatMoney({ microUnits, currency }),
+  );
+  const bills = `${money.billed} attempt${money.billed === 1 ? '' : 's'} billed ${actual}`;
+  return [...(parts.length === 0 ? [] : [parts.join(', ')]), `${bills}, estimate ${estimate} for all`].join(
+    '; ',
+  );
 }
 
 /**
- * `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`. The parts add up to the total.
+ * `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`. The parts add up to the total,
+ * plus what bills have added beyond it.
  */
-export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
+export function budgetText({ total, spent, reserved, review, free, over }: BudgetState): string {
   const amount = (microUnits: number) => formatMoney({ ...total, microUnits });
   const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
   if (reserved !== 0) parts.push(`${amount(reserved)} reserved for rows in flight`);
   if (review !== 0) parts.push(`${amount(review)} under review (may have been charged)`);
+  if (over !== 0) return [...parts, `${amount(over)} over the budget, because of bills`].join(', ');
   return [...parts, `${amount(free)} free`].join(', ');
 }
 

@@ -9,6 +9,7 @@ import {
   type VideoRequest,
 } from 'temporal-media';
 import { type TemporalMediaClient } from 'temporal-media/client';
+import { sumOf } from 'temporal-media/internal/domain/campaign/results';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { readResults } from 'temporal-media/internal/manifest/result-lines';
@@ -153,10 +154,9 @@ async function campaign({ media, store, id, say }: DemoEnvironment): Promise<Dem
   const second = await (await media.campaigns.resume(name, { budget: usd(ROWS) })).started.result();
   const artifacts: ArtifactRef[] = [];
   for await (const row of readResults(store, second.results)) artifacts.push(...row.artifacts);
-  const { settled, reserved } = second.money;
   return {
     seen: `${words(first.counts)}, then ${words(second.counts)}`,
-    notes: [`its cost: ${(settled + reserved) / 1e6} USD`],
+    notes: [`its cost: ${sumOf(second.money) / 1e6} USD`],
     artifacts,
   };
 }

@@ -65,9 +65,11 @@ export function outcomeMessage(outcome: VideoOutcome | ImageOutcome, meaning: st
 
 function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (outcome.outcome !== 'completed') return [];
-  const { estimate, currency } = outcome.billing;
-  const cost =
+  const { estimate, actual, currency } = outcome.billing;
+  const expected =
     estimate === null ? 'no estimate' : `estimated cost ${formatMoney({ microUnits: estimate, currency })}`;
+  const cost =
+    actual === null ? expected : `${expected}, billed ${formatMoney({ microUnits: actual, currency })}`;
   const usage =
     outcome.billing.usage === undefined ? 'the service reported no usage' : 'the service reported its usage';
   const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;
@@ -100,7 +102,9 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
     lines.push(...reasonLines(outcome));
     if (outcome.notBefore !== undefined) lines.push(`not before: ${outcome.notBefore}`);
   }
-  lines.push(`billing: ${outcome.billing.state}`);
+  const { state, actual, currency } = outcome.billing;
+  const billed = actual === null ? '' : `, billed ${formatMoney({ microUnits: actual, currency })}`;
+  lines.push(`billing: ${state}${billed}`);
   if (outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost')
     lines.push(...decisionLines(openCall(outcome)));
   return lines;

@@ -269,6 +269,7 @@ class StoryReader {
         return;
       case ACTIVITY.keepBooks:
       case ACTIVITY.settleBatch:
+      case ACTIVITY.countBills:
         this.campaign.book(operation);
         return;
       default:

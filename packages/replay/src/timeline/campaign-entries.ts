@@ -74,7 +74,8 @@ export class CampaignReader {
     const move = fieldsOf(input['move']);
     const { shown } = this.story;
     const isSettle = operation.name === ACTIVITY.settleBatch;
-    const what = isSettle ? 'settle' : (shown.word(move['do']) ?? 'move');
+    const isCount = operation.name === ACTIVITY.countBills;
+    const what = isSettle ? 'settle' : isCount ? 'count' : (shown.word(move['do']) ?? 'move');
     const opened = listOf(result['opened']).flatMap((batch) => numberOf(batch) ?? []);
     const batch = numberOf(isSettle ? input['batch'] : move['batch']);
     const book = fieldsOf(result['book']);
@@ -253,6 +254,8 @@ const BOOK_MOVES: { readonly [move: string]: string } = {
   raise: 'Book: raised the limit for',
   close: 'Book: closed',
   settle: 'Calculated spending from the journal for',
+  count: 'Counted the bills',
+  bill: 'Book: changed by bills',
 };
 
 /** Whether a campaign and its batches exchange this signal. */

@@ -128,7 +128,9 @@ export class RowReader {
     const row = this.row(key, {});
     const outcome = this.shown.word(result['outcome']) ?? 'ended';
     const attempts = listOf(result['ledger']).map(fieldsOf);
-    const costs = attempts.filter(({ state }) => state !== 'none').map(({ estimate }) => numberOf(estimate));
+    const costs = attempts
+      .filter(({ state }) => state !== 'none')
+      .map(({ estimate, actual }) => numberOf(actual) ?? numberOf(estimate));
     Object.assign(row, {
       line: numberOf(result['line']) ?? row.line,
       state: outcome,

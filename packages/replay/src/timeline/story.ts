@@ -122,7 +122,7 @@ export class Story {
     changes: PollChange[];
     changesLeftOut: number;
   } = { count: 0, first: null, last: null, longestGapMs: null, errors: {}, changes: [], changesLeftOut: 0 };
-  money: MoneySummary = { estimate: null, state: null, usageReported: false };
+  money: MoneySummary = { estimate: null, actual: null, state: null, usageReported: false };
   outcome: string | null = null;
   advice: string | null = null;
   taskId: string | null = null;

@@ -1,4 +1,4 @@
-import { type Money } from 'temporal-media';
+import { type Billing, type Money, type MoneyTotals } from 'temporal-media';
 import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 
 /** Where an entry is drawn: the group where a reader would look for it. */
@@ -167,19 +167,14 @@ export const MAX_CHANGES = 1_000;
 export interface MoneySummary {
   /** Estimate from the price rules, in millionths of the currency unit; null when unknown. */
   readonly estimate: Money | null;
+  /** What was billed by the time of the outcome; null if nothing was. */
+  readonly actual: Money | null;
   /** The outcome's billing state; null while there is none. */
-  readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
+  readonly state: Billing['state'] | null;
   /** Whether the service reported `usage`. */
   readonly usageReported: boolean;
   /** A campaign's totals, in micro-units of `currency`. */
-  readonly totals?: {
-    readonly currency: string | null;
-    readonly settled: number;
-    readonly reserved: number;
-    readonly needsReview: number;
-    /** Attempts with an unknown price. */
-    readonly unknown: number;
-  };
+  readonly totals?: MoneyTotals & { readonly currency: string | null };
   /** A campaign's budget, in micro-units. */
   readonly budget?: number;
 }

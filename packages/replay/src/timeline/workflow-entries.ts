@@ -1,4 +1,6 @@
+import { type MoneyTotals } from 'temporal-media';
 import { situation } from 'temporal-media/internal/domain/advice';
+import { NO_MONEY } from 'temporal-media/internal/domain/campaign/results';
 import { worstTone } from 'temporal-media/internal/domain/campaign/row';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
@@ -247,13 +249,16 @@ function ownEnd(fields: { readonly [name: string]: unknown }): string {
 
 function readMoney(fields: { readonly [name: string]: unknown }, story: Story): void {
   const bill = fieldsOf(fields['billing']);
-  const microUnits = numberOf(bill['estimate']);
   const currency = story.shown.word(bill['currency']);
-  const estimate = microUnits === null || currency === null ? null : { microUnits, currency };
-  const state = ['settled', 'reserved', 'needs_review', 'none'].find((word) => word === bill['state']);
+  const [estimate, actual] = [bill['estimate'], bill['actual']].map((amount) => {
+    const microUnits = numberOf(amount);
+    return microUnits === null || currency === null ? null : { microUnits, currency };
+  });
+  const state = Object.keys(STATES).find((word) => word === bill['state']);
   story.money = {
     ...story.money,
-    ...(estimate !== null && { estimate }),
+    ...(estimate && { estimate }),
+    ...(actual && { actual }),
     ...(state !== undefined && { state: state as NonNullable<MoneySummary['state']> }),
     usageReported: story.money.usageReported || bill['usage'] !== undefined,
   };
@@ -266,15 +271,13 @@ function readMoney(fields: { readonly [name: string]: unknown }, story: Story): 
 
 /** Reads a campaign's money from its result or a report. */
 export function campaignMoney(totals: unknown, currency: unknown, story: Story): void {
-  const { settled, reserved, needsReview, unknown } = fieldsOf(totals);
+  const fields = fieldsOf(totals);
+  const numbers = Object.keys(NO_MONEY).map((name) => [name, numberOf(fields[name]) ?? 0]);
   story.money = {
     ...story.money,
     totals: {
       currency: story.shown.word(currency) ?? story.money.totals?.currency ?? story.currency,
-      settled: numberOf(settled) ?? 0,
-      reserved: numberOf(reserved) ?? 0,
-      needsReview: numberOf(needsReview) ?? 0,
-      unknown: numberOf(unknown) ?? 0,
+      ...(Object.fromEntries(numbers) as unknown as MoneyTotals),
     },
   };
 }
@@ -310,12 +313,21 @@ export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): str
   return sends === 1 ? `1 send, ${words[0]?.slice(2)}` : `${sends} sends: ${words.join(', ')}`;
 }
 
+const STATES = {
+  settled: 'settled',
+  estimated: 'not billed yet',
+  reserved: 'reserved',
+  needs_review: 'under review',
+  none: 'nothing owed',
+};
+
 /** Describes what the execution may have cost; null if unknown. */
-export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
+export function moneySummaryText({ estimate, actual, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
     const { currency } = totals;
     const amounts = [
       ['settled', totals.settled],
+      ['estimated', totals.estimated],
       ['reserved', totals.reserved],
       ['under review', totals.needsReview],
     ] as const;
@@ -326,13 +338,8 @@ export function moneySummaryText({ estimate, state, totals }: MoneySummary): str
     return shown.length === 0 ? 'nothing' : shown.join(', ');
   }
   if (estimate === null && state === null) return null;
-  const STATES = {
-    settled: 'settled',
-    reserved: 'reserved',
-    needs_review: 'under review',
-    none: 'nothing owed',
-  };
-  const amount = estimate === null ? 'price unknown' : `estimate ${formatMoney(estimate)}`;
+  const expected = estimate === null ? 'price unknown' : `estimate ${formatMoney(estimate)}`;
+  const amount = actual === null ? expected : `${expected}, billed ${formatMoney(actual)}`;
   return state === null
     ? `${amount}, not settled`
     : state === 'none'

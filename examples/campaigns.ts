@@ -44,13 +44,13 @@ export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
     throw ApplicationFailure.nonRetryable(result.plan.refused?.message ?? '', 'CampaignRefused');
   const { completed = 0 } = result.counts;
   const rows = Object.values(result.counts).reduce((sum, count) => sum + count, 0);
-  const { settled, reserved, needsReview } = result.money;
+  const { settled, estimated, reserved, needsReview } = result.money;
   return {
     outcome: result.outcome,
     // The rows are in artifacts, not in this history, so the activity gets a reference to them.
     published: await publishFilms(result.results),
     missing: rows - completed,
-    left: budget.microUnits - settled - reserved - needsReview,
+    left: budget.microUnits - settled - estimated - reserved - needsReview,
   };
 }
 

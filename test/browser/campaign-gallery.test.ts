@@ -43,6 +43,7 @@ inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
           reserved: 0,
           review: 50_000_000,
           free: 350_000_000,
+          over: 0,
         },
         notes: ['<b>Two</b> rows wait for capacity.'],
       }),

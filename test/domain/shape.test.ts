@@ -7,6 +7,7 @@ import {
 } from '../../src/domain/campaign/batch-messages';
 import { UPDATE_CHECKS } from '../../src/domain/campaign/campaign-state';
 import { CAMPAIGN_SHAPE } from '../../src/domain/campaign/plan';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { messageOf, milliseconds, type Shape, shapeIssue, text, whole } from '../../src/domain/shape';
 import { validateRequest } from '../../src/domain/validate-request';
 import { LEAST_POLL_SECONDS, storedTaskCheck } from '../../src/domain/video-task';
@@ -145,7 +146,7 @@ describe('values', () => {
 
 describe('messages', () => {
   const state = beginWatch({ video: makeVideoTask(), now: 1, deadlineAt: 2, firstPollAt: 1 });
-  const money = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };
+  const money = NO_MONEY;
   const rows = [{ index: 'a'.repeat(64), page: 0, generation: 0, size: 2, rows: '3' }];
   const report = {
     campaignRun: 'run',

@@ -1,4 +1,5 @@
 import { type CampaignInput } from '../../src/domain/campaign/plan';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { type CampaignResult, resultsOf, type Row, startCampaign, storedManifest } from '../support/campaign';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
@@ -73,18 +74,18 @@ describe('a campaign that is run again under its id', () => {
     const text = (words: string) => `${id} ${words}`;
     const budget = { microUnits: 4 * PRICE, currency: 'USD' };
     const first = await bare(media, id, [film('a', text('a')), film('b', text('b'))], { budget });
-    expect(first.money.settled).toBe(2 * PRICE);
+    expect(first.money.estimated).toBe(2 * PRICE);
 
     const previous = await media.media.campaigns.results(id);
     const edited = [film('b', text('b edited')), film('c', text('c')), film('d', text('d'))];
     const second = await bare(media, id, edited, { budget, previous, rebuyChanged: true, concurrency: 1 });
     // Rows that the manifest does not have any more count, and so does what they cost.
-    expect(second.money.settled).toBe(4 * PRICE);
+    expect(second.money.estimated).toBe(4 * PRICE);
     expect(second.counts['skipped_budget']).toBe(1);
     expect(await accepted(media, id)).toBe(4);
 
     const third = await byClient(media, id, edited, { budget: { ...budget, microUnits: 5 * PRICE } });
-    expect([third.counts, third.money.settled]).toEqual([{ completed: 4 }, 5 * PRICE]);
+    expect([third.counts, third.money.estimated]).toEqual([{ completed: 4 }, 5 * PRICE]);
     expect((await resultsOf(media, third.results)).size).toBe(4);
     expect(await accepted(media, id)).toBe(5);
   });
@@ -100,7 +101,7 @@ describe('a campaign that is run again under its id', () => {
       const third = await byClient(media, id, first, { rebuyChanged });
       expect(third.counts).toEqual({ completed: 1 });
       expect(await accepted(media, id)).toBe(1);
-      expect(third.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 0, unknown: 0 });
+      expect(third.money).toEqual({ ...NO_MONEY, estimated: PRICE, estimate: PRICE });
     },
   );
 

@@ -1,4 +1,5 @@
 import { type CampaignUpdateResult, type CampaignUpdates } from '../../src/domain/campaign/campaign-state';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
@@ -56,7 +57,7 @@ describe('a campaign', () => {
     const handle = await startCampaign(media, rows, input);
     const result = await handle.result();
     expect(result.counts).toEqual({ completed: 6, skipped_budget: 10 });
-    expect(result.money.settled).toBe(6 * PRICE);
+    expect(result.money.estimated).toBe(6 * PRICE);
     expect(await acceptedOf(media, rows)).toBe(6);
 
     const raised = { microUnits: 10 * PRICE, currency: 'USD' };
@@ -68,7 +69,7 @@ describe('a campaign', () => {
     );
     const second = await again.result();
     expect(second.counts).toEqual({ completed: 10, skipped_budget: 6 });
-    expect(second.money.settled).toBe(10 * PRICE);
+    expect(second.money.estimated).toBe(10 * PRICE);
     expect(await acceptedOf(media, rows)).toBe(10);
   });
 
@@ -121,7 +122,12 @@ describe('a campaign', () => {
         { attempt: 1, creationKey: `media-row/${handle.workflowId}/full/1`, state: 'needs_review' },
       ],
     });
-    expect(result.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 2 * PRICE, unknown: 0 });
+    expect(result.money).toEqual({
+      ...NO_MONEY,
+      estimated: PRICE,
+      needsReview: 2 * PRICE,
+      estimate: 3 * PRICE,
+    });
     expect(await acceptedOf(media, rows)).toBe(3);
   });
 
@@ -151,7 +157,12 @@ describe('a campaign', () => {
     expect(second.counts).toEqual({ completed: 2, still_running: 1, changed: 1 });
     expect(await acceptedOf(media, [...rows, ...changed])).toBe(4);
     // Money of the boat that was bought with the old text stays on the books.
-    expect(second.money).toEqual({ settled: 3 * PRICE, reserved: PRICE, needsReview: 0, unknown: 0 });
+    expect(second.money).toEqual({
+      ...NO_MONEY,
+      estimated: 3 * PRICE,
+      reserved: PRICE,
+      estimate: 4 * PRICE,
+    });
   });
 
   it.concurrent('cancelled, it buys nothing more and collects what runs', async () => {

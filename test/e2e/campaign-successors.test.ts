@@ -1,4 +1,5 @@
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { campaignStateOf, queuesOf, resultsOf, type Row, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
@@ -47,7 +48,12 @@ describe('a campaign that follows another one', () => {
         );
       }
       expect(result.counts).toEqual({ changed: 3, completed: 2, skipped_budget: 2 });
-      expect(result.money).toEqual({ settled: 2 * PRICE, needsReview: 3 * PRICE, reserved: 0, unknown: 0 });
+      expect(result.money).toEqual({
+        ...NO_MONEY,
+        estimated: 2 * PRICE,
+        needsReview: 3 * PRICE,
+        estimate: 5 * PRICE,
+      });
 
       // The new text is bought when a person says so, under keys of its own.
       const more = { previous: result.results, rebuyChanged: true, budget: budgetOf(8) };

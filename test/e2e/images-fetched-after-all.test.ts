@@ -79,7 +79,7 @@ describe('paid images that could not be kept', () => {
       outcome: 'completed',
       created: 7,
       warnings: [],
-      billing: { state: 'settled', usage: { images: 2 } },
+      billing: { state: 'estimated', usage: { images: 2 } },
     });
     expect(elsewhere.seen.map(({ url }) => url)).toEqual(['/generated/second.png?signature=s3cret-sig']);
     const after = await stack.media.reviewJournal({ list: 'unconfirmed', creationKey: id });

@@ -1,6 +1,7 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { WORKFLOW } from '../../src/domain/names';
 import { isObject } from '../../src/domain/shape';
 import { DEFAULT_POLLING } from '../../src/domain/video-task';
@@ -14,7 +15,7 @@ import { testBundle } from '../support/test-bundle';
 
 const queues = { create: 'q', poll: 'q', download: 'q', image: 'q' };
 const policy = { on429: 'fail', idempotency: { header: 'Idempotency-Key' } };
-const money = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };
+const money = NO_MONEY;
 const sha256 = 'a'.repeat(64);
 const results = {
   v: 1,

@@ -72,7 +72,7 @@ describe('a service that takes longer than a request has by itself', () => {
     const outcome = await (await media.startVideo({ request: video(prompt, model) })).result();
     expect(outcome).toMatchObject({
       outcome: end,
-      billing: { state: end === 'completed' ? 'settled' : 'needs_review' },
+      billing: { state: end === 'completed' ? 'estimated' : 'needs_review' },
     });
     if (outcome.outcome === 'unconfirmed') {
       expect(outcome.evidence.cause).toBe('timeout_after_send');
@@ -191,7 +191,7 @@ describe('a worker that is gone in the middle of a slow create', () => {
       };
       await eventually('the wait for its sender', waits, 120_000);
       worker.signal('SIGCONT');
-      expect(await handle.result()).toMatchObject({ outcome: 'completed', billing: { state: 'settled' } });
+      expect(await handle.result()).toMatchObject({ outcome: 'completed', billing: { state: 'estimated' } });
       expect([await received(media, prompt), await accepted(media, prompt)]).toEqual([1, 1]);
     } finally {
       worker.signal('SIGKILL');

@@ -92,7 +92,7 @@ describe('a batch operation on image calls without a workflow', () => {
         const same = { request: request(prompt(`sent ${index + 1}`)) };
         expect(await images.execute(same, { id })).toMatchObject({ outcome: 'completed' });
         const shown = await runJson(['status', id], media.env);
-        expect([shown.code, shown.reply.data]).toMatchObject([0, { money: { state: 'settled' } }]);
+        expect([shown.code, shown.reply.data]).toMatchObject([0, { money: { state: 'estimated' } }]);
       }
       expect(await sum(accepted, media, sentPrompts)).toBe(2);
       expect(await received(media, prompt('waits'))).toBe(0);

@@ -211,7 +211,7 @@ describe('an image call without a workflow', () => {
           pause: null,
         },
         creationKey: id,
-        money: { state: 'settled' },
+        money: { state: 'estimated' },
       },
     ]);
     expect(status.reply.data?.['safe']).toContain('It is done.');

@@ -351,7 +351,7 @@ describe('in the Temporal UI', () => {
     for (const row of rows) await finish(row['prompt'] as string);
     expect(await film.result()).toMatchObject({ outcome: 'completed' });
     const result = (await campaign.result()) as CampaignResult;
-    expect([result.counts, result.money.settled]).toEqual([{ completed: 2 }, 2 * PRICE]);
+    expect([result.counts, result.money.estimated]).toEqual([{ completed: 2 }, 2 * PRICE]);
     expect([await accepted(media, prompt), await acceptedOf(rows)]).toEqual([1, 2]);
     expect(await versionsOf(ids)).toEqual(new Set(['2']));
     await second.stop();

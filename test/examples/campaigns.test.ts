@@ -147,7 +147,7 @@ describe('campaigns from code', () => {
         return info.numActionsSkippedOverlap === 1;
       });
       const result = await stack.media.campaigns.result(first);
-      expect([result.counts, result.money.settled]).toEqual([{ completed: 2 }, 2 * PRICE]);
+      expect([result.counts, result.money.estimated]).toEqual([{ completed: 2 }, 2 * PRICE]);
       expect(await accepted()).toBe(before + 2);
 
       await schedule.trigger(ScheduleOverlapPolicy.SKIP);

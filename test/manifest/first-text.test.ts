@@ -18,6 +18,7 @@ const ledger: CampaignRowResult['ledger'] = [
     creationKey: rowCreationKey(campaign, identity, 0),
     taskId: null,
     estimate: 200_000,
+    actual: null,
     state: 'needs_review',
   },
 ];

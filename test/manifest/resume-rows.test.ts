@@ -35,6 +35,7 @@ describe('a row with an earlier result', () => {
     creationKey: rowCreationKey(CAMPAIGN, { ...row, key: 'r' }, own.attempt ?? 0),
     taskId: 'task-1',
     estimate: 200_000,
+    actual: null,
     state: 'needs_review',
     ...own,
   });
@@ -175,7 +176,7 @@ describe('a row with an earlier result', () => {
       models: [],
       currency: 'USD',
       started: { rows: 1, estimate: 200_000, unpriced: 0 },
-      booked: { ...NO_MONEY, reserved: 200_000 },
+      booked: { ...NO_MONEY, reserved: 200_000, estimate: 200_000 },
     });
     const unclear = await replan([[result('unconfirmed', [line({ state: 'reserved', taskId: null })])]]);
     expect(unclear.plan).toMatchObject({ planned: 1, estimate: 200_000, started: { rows: 0 } });

@@ -82,16 +82,33 @@ describe('results.csv', () => {
 
   test('money is exact, and an unknown price is no zero', () => {
     const ledger = [
-      { attempt: 0, creationKey: 'a', taskId: 't', estimate: 123_456, state: 'needs_review' as const },
-      { attempt: 1, creationKey: 'b', taskId: 'u', estimate: null, state: 'settled' as const },
-      { attempt: 2, creationKey: 'c', taskId: null, estimate: 9, state: 'none' as const },
-      { attempt: 3, creationKey: 'd', taskId: 'v', estimate: 12_000_000, state: 'settled' as const },
+      {
+        attempt: 0,
+        creationKey: 'a',
+        taskId: 't',
+        estimate: 123_456,
+        actual: null,
+        state: 'needs_review' as const,
+      },
+      { attempt: 1, creationKey: 'b', taskId: 'u', estimate: null, actual: null, state: 'settled' as const },
+      { attempt: 2, creationKey: 'c', taskId: null, estimate: 9, actual: null, state: 'none' as const },
+      {
+        attempt: 3,
+        creationKey: 'd',
+        taskId: 'v',
+        estimate: 12_000_000,
+        actual: 11_000_000,
+        state: 'settled' as const,
+      },
     ];
     const cells = csvCells(resultRecord({ result: makeResult(0, { ledger }) }, 'EUR'));
     const row = Object.fromEntries(CSV_HEADER.map((name, index) => [name, cells[index]]));
     expect(row).toMatchObject({
       currency: 'EUR',
-      money_settled: '12.00',
+      estimate: '12.123456',
+      actual: '11.00',
+      money_settled: '11.00',
+      money_estimated: '0.00',
       money_reserved: '0.00',
       money_needs_review: '0.123456',
       attempts_of_unknown_price: '1',

@@ -48,6 +48,7 @@ export function makeResult(row: number, changes: Partial<CampaignRowResult> = {}
         creationKey: `trip/${key}/${attempt}`,
         taskId,
         estimate: 40_000,
+        actual: outcome === 'completed' ? 35_000 : null,
         state:
           outcome === 'completed' ? 'settled' : outcome === 'still_running' ? 'reserved' : 'needs_review',
       },

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ResultRecord } from '../../packages/report/src/page-rows';
 import { writeReport } from '../../packages/report/src/write-report';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putIndex, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';
@@ -78,7 +79,7 @@ describe('writeReport', () => {
     ]);
     expect(lines[0]).toMatchObject({
       files: [{ path: 'media/shot-0.mp4', sha256: video.sha256 }],
-      money: { currency: 'USD', settled: 40_000, reserved: 0, needsReview: 0, unknown: 0 },
+      money: { ...NO_MONEY, currency: 'USD', settled: 35_000, estimate: 40_000, actual: 35_000, billed: 1 },
       requested: { durationSeconds: 4 },
       reported: { durationSeconds: 5 },
     });
@@ -87,7 +88,7 @@ describe('writeReport', () => {
       state: 'done',
       rows: 3,
       counts: { completed: 2, failed: 1 },
-      money: { currency: 'USD', settled: 80_000, needsReview: 40_000 },
+      money: { currency: 'USD', settled: 70_000, needsReview: 40_000, estimate: 120_000, actual: 70_000 },
     });
     const page = await text('page-0001.html');
     expect(page).toContain('prompt number 0');

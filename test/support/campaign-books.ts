@@ -1,5 +1,6 @@
 import { promptHash } from '../../packages/sandbox/src';
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
+import { sumOf } from '../../src/domain/campaign/results';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { resultsOf, type Row } from './campaign';
 import { eventually } from './eventually';
@@ -57,7 +58,7 @@ export async function expectExact(
     expect([id, new Set(tasks).size]).toEqual([id, tasks.length]);
   }
   expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(rows.length);
-  expect(money.settled + money.reserved + money.needsReview).toBe(total(charged) * PRICE);
+  expect(sumOf(money)).toBe(total(charged) * PRICE);
 }
 
 export async function bought(

@@ -9,6 +9,7 @@ import {
 } from '../../../packages/cli/src/campaign/text';
 import { campaignView, viewLines } from '../../../packages/cli/src/campaign/watch';
 import { Report } from '../../../packages/cli/src/shared/report';
+import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { makePlan, makeState } from './make-state';
 
 const AT = Date.parse('2026-01-01T00:02:00.000Z');
@@ -16,13 +17,14 @@ const running = makeState({
   counts: { completed: 4, failed: 1 },
   remaining: 5,
   inFlight: 3,
-  money: { settled: 400_000, reserved: 300_000, needsReview: 0, unknown: 1 },
+  money: { ...NO_MONEY, settled: 400_000, reserved: 300_000, unknown: 1 },
   budget: {
     total: { microUnits: 2_000_000, currency: 'USD' },
     spent: 400_000,
     reserved: 300_000,
     review: 0,
     free: 1_300_000,
+    over: 0,
   },
   active: [
     {
@@ -41,9 +43,7 @@ describe('a campaign in words', () => {
     expect(moneyTotalsText(running.money, 'USD')).toBe(
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
-    expect(moneyTotalsText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
-      'no cost recorded for ended rows',
-    );
+    expect(moneyTotalsText(NO_MONEY, null)).toBe('no cost recorded for ended rows');
   });
 
   test('before anything has ended there is a sentence, and no fragments', () => {
@@ -70,11 +70,11 @@ describe('a campaign in words', () => {
 
   test('the parts of a budget, which add up to it', () => {
     const total = { microUnits: 15_000_000, currency: 'USD' };
-    const parts = { spent: 5_000_000, reserved: 2_000_000, review: 1_000_000, free: 7_000_000 };
+    const parts = { spent: 5_000_000, reserved: 2_000_000, review: 1_000_000, free: 7_000_000, over: 0 };
     expect(budgetText({ total, ...parts })).toBe(
       '5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review (may have been charged), 7.00 USD free',
     );
-    expect(budgetText({ total, spent: 0, reserved: 0, review: 0, free: 15_000_000 })).toBe(
+    expect(budgetText({ total, spent: 0, reserved: 0, review: 0, free: 15_000_000, over: 0 })).toBe(
       '0.00 USD of 15.00 USD spent, 15.00 USD free',
     );
   });

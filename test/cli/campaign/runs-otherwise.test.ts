@@ -4,7 +4,8 @@ import { type CampaignState } from '../../../src/domain/campaign/campaign-state'
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const state = (budget: number | null): Pick<CampaignState, 'budget' | 'concurrency'> => ({
   concurrency: 100,
-  budget: budget === null ? null : { total: usd(budget), spent: 0, reserved: 0, review: 0, free: budget },
+  budget:
+    budget === null ? null : { total: usd(budget), spent: 0, reserved: 0, review: 0, free: budget, over: 0 },
 });
 
 describe('a campaign that runs already', () => {

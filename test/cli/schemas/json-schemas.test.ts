@@ -1,4 +1,5 @@
 import { type Documents, SCHEMA_NAMES } from '../../../packages/cli/src/schema/command';
+import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type Billing } from '../../../src/domain/money';
 import { DOCUMENTS, expectDocumented, problemsOf } from './documented';
 
@@ -10,7 +11,8 @@ const sha256 = 'a'.repeat(64);
 const artifact = { uri: `artifact:sha256/${sha256}`, mediaType: 'video/mp4', bytes: 7, sha256 };
 const billing: Billing = {
   estimate: null,
-  currency: null,
+  actual: 1,
+  currency: 'USD',
   usage: { tokens: [1, null] },
   state: 'reserved',
 };
@@ -70,10 +72,10 @@ const row: Documents['campaign-row'] = {
     attempts: 1,
   },
   requested: { durationSeconds: 5, resolution: null, referenceMode: null },
-  ledger: [{ attempt: 1, creationKey: 'k', taskId: 'task-1', estimate: 1, state: 'settled' }],
+  ledger: [{ attempt: 1, creationKey: 'k', taskId: 'task-1', estimate: 1, actual: 2, state: 'settled' }],
   ...{ startedAt: at, createdAt: null, finishedAt: at },
   files: [{ path: null, sha256, bytes: 7, mediaType: 'video/mp4' }],
-  money: { settled: 1, reserved: 0, needsReview: 0, unknown: 0, currency: 'USD' },
+  money: { ...NO_MONEY, settled: 1, currency: 'USD' },
 };
 const faults: Documents['faults'] = [
   { operation: 'poll', times: 2, action: { type: 'status', status: 503, headers: { 'retry-after': '1' } } },

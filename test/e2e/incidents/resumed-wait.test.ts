@@ -51,8 +51,8 @@ describe('a wait that was resumed', () => {
     const { reply } = await json('status', id);
     expect(reply.data).toMatchObject({
       // The reservation of the first wait is over.
-      outcome: { outcome: 'completed', billing: { state: 'settled' } },
-      money: { state: 'settled', estimate: { currency: 'USD' } },
+      outcome: { outcome: 'completed', billing: { state: 'estimated' } },
+      money: { state: 'estimated', estimate: { currency: 'USD' } },
       safe: expect.stringContaining('It is done.') as string,
     });
   });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { promptHash } from '../../../packages/sandbox/src';
 import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
+import { sumOf } from '../../../src/domain/campaign/results';
 import { queuesOf, resultsOf, type Row, startCampaign } from '../../support/campaign';
 import { PRICE, videos } from '../../support/campaign-books';
 import { type MediaStack } from '../../support/media-stack';
@@ -128,7 +129,7 @@ async function wrongResults(
         `${String(id)} (${line?.outcome ?? 'no line'}): ${accepted[place]} accepted, ${booked} booked`,
       );
   }
-  const spent = money.settled + money.reserved + money.needsReview;
+  const spent = sumOf(money);
   const sum = accepted.reduce((all, one) => all + one, 0);
   if (spent !== sum * PRICE) wrong.push(`${spent} micro-units on the books of ${sum} rows`);
   const { completed = 0, skipped_budget: skipped = 0 } = counts;

@@ -84,7 +84,16 @@ describe('pruning a journal', () => {
 
   it('leaves the books of campaigns, however old', async () => {
     const log = bookLog('default', 'spring');
-    const entry = { v: 1, kind: 'book', nonce: 'n', at: OLD, closed: 1, open: [], next: 1 } as const;
+    const entry = {
+      v: 1,
+      kind: 'book',
+      nonce: 'n',
+      at: OLD,
+      closed: 1,
+      billed: 0,
+      open: [],
+      next: 1,
+    } as const;
     await journal.putRecord(log, 0, entry);
     expect(await prune()).toEqual(NONE);
     expect(await journal.readRecord(log, 0)).toEqual(entry);

@@ -58,7 +58,7 @@ describe('outcomes of videos', () => {
     expect(completedVideo({ video: { taskId: 'task-9' } })).toMatchObject({
       ...completedVideo(),
       video,
-      billing: { state: 'settled' },
+      billing: { state: 'estimated' },
     });
     expect(completedVideo({ video: { model: 'm' } }).requested.model).toBe('m');
     expect(failedVideo({ error: { kind: 'capacity' } }).retryable).toBe(true);

@@ -102,7 +102,7 @@ describe('a journal that was set back', () => {
   it.concurrent('[C4.4a] a queue binding that somebody has overwritten is not taken for a new one', async () => {
     const queue = await openQueue();
     await (await queue.startWorker()).stop();
-    const handle = queue.stack.server.client.schedule.getHandle(queue.bindingId);
+    const handle = plainClient(queue.stack.server.client).getHandle(queue.bindingId);
     await handle.update(({ action, ...schedule }) => ({
       ...schedule,
       action: { ...action, args: [{ binding: null }] } as never,

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { type WorkerOptions } from '@temporalio/worker';
 import { type SandboxOptions } from '../../packages/sandbox/src';
 import { TemporalMediaClient } from '../../src/client';
+import { given } from '../../src/domain/json';
 import { type MediaConfig, readConfig } from '../../src/settings/config';
 import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
 import { startTestSandbox, type TestSandbox } from './shared-sandbox';
 import { newArtifactsPlace, newJournalPlace } from './store-places';
+import { converterOfTests, PAYLOADS_ENV } from './stored-payloads';
 import { connectTestServer, type TestServer } from './temporal';
 import { testBundle } from './test-bundle';
 
@@ -53,7 +55,9 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
   const server = await connectTestServer(options.temporal);
   const sandbox = await startTestSandbox(options.sandbox);
   const taskQueue = server.uniqueId('media');
+  const dataConverter = await converterOfTests(server.namespace);
   const env = {
+    ...PAYLOADS_ENV,
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
     MEDIA_BASE_URL: sandbox.url,
@@ -83,7 +87,7 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
         ...(worker.rebind === undefined ? {} : { rebind: worker.rebind }),
         ...worker.media,
         workflows: await workflowsOf(worker.media?.workflows),
-        worker: { shutdownGraceTime: '2 seconds', ...worker.worker },
+        worker: { shutdownGraceTime: '2 seconds', ...given({ dataConverter }), ...worker.worker },
       });
       const ended = media.run();
       // Waited for in stop(); a crash before that must not be an unhandled rejection.

@@ -3,7 +3,9 @@
  * A worker in a process of its own whose code has a mistake in one place at a time, for as long as the test says. Code is
  * reached over the exports of its modules, so that a place is a function that another file calls.
  */
+const { given } = require('../../lib/domain/json.js');
 const { createMediaWorker } = require('../../lib/worker');
+const { dataConverterOf } = require('../../packages/cli/lib/shared/data-converter.js');
 
 const PLACES = JSON.parse(process.env['MISTAKES']);
 let planted = null;
@@ -27,10 +29,14 @@ process.on('message', (place) => {
 });
 process.once('disconnect', () => process.exit());
 
-createMediaWorker({
-  pollThread: false,
-  workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
-})
+dataConverterOf(process.env, process.env['TEMPORAL_NAMESPACE'])
+  .then((dataConverter) =>
+    createMediaWorker({
+      pollThread: false,
+      workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
+      worker: given({ dataConverter }),
+    }),
+  )
   .then(async (media) => {
     const running = media.run();
     process.send({ ready: true });

@@ -111,6 +111,7 @@ const NEED_OF = {
   'test/store-servers/postgres-': 'lib',
   'test/store-servers/s3-': 'lib',
   'test/support/fast-check.test.ts': 'nothing',
+  'test/support/inline-payloads.test.ts': 'nothing',
   'test/support/long-suites.test.ts': 'nothing',
   'test/support/needs.test.ts': 'nothing',
   'test/support/server-cost.test.ts': 'nothing',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type CreateJournal } from '../../src/domain/journal';
 import { openJournal } from '../../src/stores';
 import type * as Servers from './store-servers';
+import { ARE_STORED, PAYLOADS_BUCKET } from './stored-payloads';
 
 /**
  * Where the journal and the artifacts of all tests are. `files` unless TEST_STORES says otherwise: `s3` has both in
@@ -24,9 +25,10 @@ const servers = () => require('./store-servers') as typeof Servers;
 
 /** Starts the servers of a run, and tells its tests in their environment. Resolves with what stops them. */
 export async function startStoresOfRun(say: (line: string) => void): Promise<() => Promise<void>> {
-  if (STORES === 'files') return async () => undefined;
-  const stop = await servers().startStores(STORES === 'postgres', say);
-  say(`Stores of all tests: ${STORES}.`);
+  if (STORES === 'files' && !ARE_STORED) return async () => undefined;
+  const buckets = ['tests', ...(ARE_STORED ? [PAYLOADS_BUCKET] : [])];
+  const stop = await servers().startStores(buckets, STORES === 'postgres', say);
+  say(`Stores of all tests: ${STORES}${ARE_STORED ? '; their payloads: a bucket' : ''}.`);
   return stop;
 }
 

@@ -6,18 +6,19 @@ import { findS3, startS3 } from '../../scripts/stores/s3';
 
 /** Starts the servers of a run, and tells its tests in their environment. Resolves with what stops them. */
 export async function startStores(
+  buckets: readonly string[],
   withDatabase: boolean,
   say: (line: string) => void,
 ): Promise<() => Promise<void>> {
   const found = findS3({ say });
   if (found.path === null) throw new Error(found.reason);
-  const bucket = await startS3();
-  await bucket.createBucket('tests');
-  Object.assign(process.env, bucket.env);
+  const s3 = await startS3();
+  for (const bucket of buckets) await s3.createBucket(bucket);
+  Object.assign(process.env, s3.env);
   const database = withDatabase ? await startPostgres({ settings: { max_connections: 500 } }) : undefined;
   if (database !== undefined) process.env['TEST_POSTGRES_URL'] = database.url;
   return async () => {
-    await bucket.stop();
+    await s3.stop();
     await database?.stop();
   };
 }

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { addressSource } from '../../src/client/address-source';
 import { eventually } from './eventually';
+import { pluginsOfTests, showStoredHistories } from './stored-payloads';
 
 /** More than any run lasts, and what every server agrees to. */
 const RETENTION_SECONDS = 86_400;
@@ -39,10 +40,13 @@ export async function connectTestServer(own?: {
     ...(own?.address === undefined && (await addressSource(process.env))?.connection),
     address,
   };
-  const connection = await Connection.connect(options);
-  const nativeConnection = await NativeConnection.connect(options);
+  const plugins = await pluginsOfTests(namespace);
+  const connection = await Connection.connect({ ...options, plugins });
+  const nativeConnection = await NativeConnection.connect({ ...options, plugins });
+  const client = new Client({ connection, namespace });
+  showStoredHistories(client);
   return {
-    client: new Client({ connection, namespace }),
+    client,
     nativeConnection,
     address,
     namespace,

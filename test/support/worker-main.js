@@ -4,9 +4,11 @@
  * ends with the process that started it. What is worth a look is put around its journal.
  */
 const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
+const { given } = require('../../lib/domain/json.js');
 const { createJournal } = require('../../lib/stores/journal/create-journal.js');
 const { openArtifactStore, openRecords } = require('../../lib/stores/open-stores.js');
 const { createMediaWorker, readConfig } = require('../../lib/worker');
+const { dataConverterOf } = require('../../packages/cli/lib/shared/data-converter.js');
 
 /**
  * @param around the journal as the worker is to see it
@@ -34,6 +36,7 @@ async function main(around, { records = (it) => it, artifacts = (it) => it }) {
     journal: around(createJournal(records(await openRecords(config)))),
     artifacts: artifacts(await openArtifactStore(config)),
     workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
+    worker: given({ dataConverter: await dataConverterOf(process.env, process.env['TEMPORAL_NAMESPACE']) }),
   });
   const running = media.run();
   process.stdout.write('ready\n');

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { PAYLOADS_ENV } from '../../support/stored-payloads';
 import { COMMAND_HOST } from '../../support/test-hosts';
 
 const MAIN = path.resolve(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'main.js');
@@ -32,6 +33,7 @@ export function cleanEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
   return {
     ...Object.fromEntries(kept),
+    ...PAYLOADS_ENV,
     TEMPORAL_CONFIG_FILE: path.join(__dirname, 'no-profiles.toml'),
     ...own,
   };

@@ -8,6 +8,8 @@ import { startWorkerProcess } from '../support/worker-process';
 import { type Receiver, startReceiver, status, TAKE } from './support/receiver';
 import { endNotices, endpointOf, FAST, startTestNotices } from './support/test-notices';
 
+/** As many as in an hour with the default pauses, 5 seconds to 10 minutes. */
+const FAILURES = 12;
 const PROCESS = path.join(__dirname, 'support', 'notices-process.js');
 
 /** What receivers and workers do wrong, and that each event arrives nevertheless, under one id. */
@@ -54,7 +56,7 @@ describe('the delivery of notices', () => {
   it('500, redirects, 410, Retry-After and slow answers: each endpoint at its own pace, under one id', async () => {
     const target = await receiving();
     const failing = await receiving((response, notice, attempt) =>
-      (attempt <= 4 ? status(500) : TAKE)(response, notice, attempt),
+      (attempt <= FAILURES ? status(500) : TAKE)(response, notice, attempt),
     );
     const redirecting = await receiving((response, notice, attempt) =>
       (attempt <= 2 ? status(302, { location: target.url }) : TAKE)(response, notice, attempt),
@@ -69,14 +71,17 @@ describe('the delivery of notices', () => {
     await notify([failing, redirecting, gone, busy, slow, good]);
     const id = await video();
     const taken = await good.until('call.ended', of(id));
-    for (const one of [failing, redirecting]) await one.until('call.ended', of(id));
-    expect(attempts(failing, id).map(({ answered }) => answered)).toEqual([500, 500, 500, 500, 204]);
-    expect(attempts(redirecting, id).map(({ answered }) => answered)).toEqual([302, 302, 204]);
-    expect(target.all).toEqual([]);
     // What comes later waits for none of them.
     const later = await video();
     await good.until('call.ended', of(later));
     expect(slow.taken('call.ended', of(id))).toEqual([]);
+    for (const one of [failing, redirecting]) await one.until('call.ended', of(id));
+    expect(attempts(failing, id).map(({ answered }) => answered)).toEqual([
+      ...Array.from({ length: FAILURES }, () => 500),
+      204,
+    ]);
+    expect(attempts(redirecting, id).map(({ answered }) => answered)).toEqual([302, 302, 204]);
+    expect(target.all).toEqual([]);
     await slow.until('call.ended', of(id));
     const all = [failing, redirecting, gone, busy, slow, good].flatMap((one) => attempts(one, id));
     expect(new Set(all.map((one) => one.id))).toEqual(new Set([taken.id]));

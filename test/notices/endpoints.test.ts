@@ -185,7 +185,7 @@ describe('one attempt to send a notice', () => {
   });
 
   it('says why without the address: refused, closed, not HTTP', async () => {
-    const tcp = createTcpServer((socket) => void socket.end('SSH-2.0\r\n\r\n'));
+    const tcp = createTcpServer((socket) => void socket.resume().end('SSH-2.0\r\n\r\n'));
     await once(tcp.listen(0, '127.0.0.1'), 'listening');
     const { port } = tcp.address() as AddressInfo;
     const garbage = await sendNotice(endpointAt(`http://127.0.0.1:${port}/`), NOTICE, {});

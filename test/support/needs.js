@@ -67,6 +67,7 @@ const NEED_OF = {
   'test/examples/notices.test.ts': 'nothing',
   'test/examples/webhook.test.ts': 'nothing',
   'test/notices/endpoints.test.ts': 'nothing',
+  'test/notices/facts.test.ts': 'nothing',
   'test/stores/files/': 'nothing',
   'test/installed/': 'server',
   'test/replays/': 'server',

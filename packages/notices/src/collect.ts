@@ -101,6 +101,7 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     // Only now: an attempt that failed in between finds them again.
     for (const runId of ended) posted.set(runId, true);
     const full = await orLater('query open calls', new Set<string>(), () => findOpen(round));
+    round.beat();
     const { journal: after, journalAt } = state;
     const read = await orLater('read the journal', { journal: after, journalAt }, async () =>
       journal === undefined

@@ -1,6 +1,5 @@
 import { type Client, decodeActivityExecutionStatus } from '@temporalio/client';
 import { type SerializationContext } from '@temporalio/common';
-import { type CampaignResult } from 'temporal-media';
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { describeStandalone, standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
@@ -11,11 +10,11 @@ import { noticesOfLog, refusedAccount } from './journal-notices';
 import { campaignNotices } from './money-notices';
 import {
   fieldOf,
+  numbersIn,
   plainId,
   makeNotice,
   type Notice,
   type NoticePlace,
-  type NoticeValue,
   plainNumber,
   plainWord,
 } from './notice';
@@ -141,12 +140,12 @@ async function postEnded(round: CollectRound, ended: Ended): Promise<void> {
 async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notice[]> {
   const { place } = round;
   const { id, runId, kind, status, closedAt, result } = ended;
-  const creationKey = plainId(fieldOf(result, 'creationKey'));
+  const key = fieldOf(result, 'creationKey');
   const outcome = plainWord(fieldOf(result, 'outcome'));
   const reason = plainWord(fieldOf(result, 'reason'));
   const video = fieldOf(result, 'video');
   const facts = {
-    ...{ id, runId, kind, status, outcome, reason, creationKey, cost: costOf(result) },
+    ...{ id, runId, kind, status, outcome, reason, creationKey: plainId(key), cost: costOf(result) },
     ...{ taskId: plainId(fieldOf(video, 'taskId')), account: plainId(fieldOf(video, 'account')) },
     command: `temporal-media status ${idArgument(id)}`,
   };
@@ -156,7 +155,7 @@ async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notic
     notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
   const isRefused = outcome === 'rejected' && (reason === 'credentials' || reason === 'quota');
   if (!isOpen && !isRefused) return notices;
-  const log = await logOf(round, creationKey);
+  const log = await logOf(round, key);
   const account = isRefused && log !== undefined ? refusedAccount(log) : undefined;
   if (account !== undefined && reason !== null) round.closed(account, reason);
   if (isOpen && log !== undefined) notices.push(...noticesOfLog(place, log, round.now));
@@ -167,8 +166,8 @@ async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notic
 }
 
 /** Returns the log of a call; undefined if the journal does not contain it, or if it cannot be read anymore. */
-async function logOf({ journal, place: { namespace } }: CollectRound, creationKey: string | null) {
-  if (journal === undefined || creationKey === null) return undefined;
+async function logOf({ journal, place: { namespace } }: CollectRound, creationKey: unknown) {
+  if (journal === undefined || typeof creationKey !== 'string') return undefined;
   try {
     const log = await journal.read({ namespace, creationKey });
     return log.length === 0 ? undefined : log;
@@ -201,18 +200,5 @@ function ofCampaign(
   const notices = [makeNotice(place, 'campaign.ended', [id, runId], closedAt, facts)];
   if ((money['needsReview'] ?? 0) > 0)
     notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
-  // Only the result of a campaign has counts and money.
-  if (Object.keys(money).length === 0) return notices;
-  return [...notices, ...campaignNotices(place, result as CampaignResult, now)];
-}
-
-function numbersIn(value: unknown): { readonly [name: string]: number } {
-  if (typeof value !== 'object' || value === null) return {};
-  const numbers: [string, NoticeValue][] = Object.entries(value).map(([name, inner]) => [
-    name,
-    plainNumber(inner),
-  ]);
-  return Object.fromEntries(
-    numbers.filter((one): one is [string, number] => plainWord(one[0]) !== null && one[1] !== null),
-  );
+  return [...notices, ...campaignNotices(place, id, result, now)];
 }

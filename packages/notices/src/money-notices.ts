@@ -1,17 +1,28 @@
-import { type CampaignState, type Money, type RowOutcome } from 'temporal-media';
+import { type RowOutcome } from 'temporal-media';
 import { newestEntry } from 'temporal-media/internal/activities/spend-book';
 import { spendLog } from 'temporal-media/internal/domain/campaign/budget-book';
 import { type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
-import { makeNotice, type Notice, type NoticePlace } from './notice';
+import {
+  fieldOf,
+  makeNotice,
+  type Notice,
+  type NoticePlace,
+  numbersIn,
+  plainId,
+  plainNumber,
+  plainWord,
+} from './notice';
 
 /** The shares of a limit or budget that are reported, in percent. */
 const THRESHOLDS = [80, 100] as const;
 
 /** @param isSpent whether a call did not fit anymore, although the sum is below the total */
 function reached(used: number, total: number, isSpent: boolean): readonly number[] {
-  return THRESHOLDS.filter((percent) => (total > 0 && used >= (total * percent) / 100) || isSpent);
+  return THRESHOLDS.filter(
+    (percent) => (total > 0 && used >= (total * percent) / 100) || (isSpent && percent === 100),
+  );
 }
 
 /** An account's spend limit. */
@@ -76,9 +87,36 @@ function windowsBetween(per: SpendLimit['per'], since: number, now: number): rea
   return windows;
 }
 
-/** What a running campaign's state and an ended campaign's result have in common. */
-export type CampaignFacts = Pick<CampaignState, 'campaign' | 'startedAt' | 'counts' | 'currency' | 'budget'> &
-  Partial<Pick<CampaignState, 'batches'>>;
+/** What a running campaign's state and an ended campaign's result say. */
+interface CampaignFacts {
+  readonly campaign: string;
+  readonly startedAt: string;
+  readonly counts: { readonly [outcome: string]: number };
+  readonly budget: {
+    /** Micro-units, or null if something is missing. */
+    readonly total: number | null;
+    readonly currency: string | null;
+    readonly parts: { readonly [part: string]: number };
+    /** Whether all batches have reported. Until then, all that a batch may spend counts as reserved. */
+    readonly isKnown: boolean;
+  };
+}
+
+/** Reads a state or result that any client's workflow may have returned. */
+function campaignFacts(campaign: string, value: unknown): CampaignFacts {
+  const [budget, batches] = [fieldOf(value, 'budget'), fieldOf(value, 'batches')];
+  const total = fieldOf(budget, 'total');
+  return {
+    ...{ campaign, startedAt: plainId(fieldOf(value, 'startedAt')) ?? '' },
+    counts: numbersIn(fieldOf(value, 'counts')),
+    budget: {
+      total: plainNumber(fieldOf(total, 'microUnits')),
+      currency: plainWord(fieldOf(total, 'currency')),
+      parts: numbersIn(budget),
+      isKnown: !Array.isArray(batches) || batches.every((batch) => fieldOf(batch, 'lastReportAt') !== null),
+    },
+  };
+}
 
 /** Row outcomes that need a person, with the notice about them and the command that lists them. */
 const ROWS = [
@@ -86,13 +124,19 @@ const ROWS = [
   ['results_lost', 'call.results_lost'],
 ] as const satisfies readonly (readonly [RowOutcome, Notice['type']])[];
 
-/** Returns the notices about a campaign's rows and budget. */
-export function campaignNotices(place: NoticePlace, facts: CampaignFacts, now: number): readonly Notice[] {
+/** Returns the notices about a campaign's rows and budget. @param value its state or result */
+export function campaignNotices(
+  place: NoticePlace,
+  id: string,
+  value: unknown,
+  now: number,
+): readonly Notice[] {
+  const facts = campaignFacts(id, value);
   const { campaign, startedAt, counts } = facts;
   const command = `temporal-media campaign report ${idArgument(campaign)}`;
   const rows = ROWS.flatMap(([outcome, type]) => {
     const count = counts[outcome] ?? 0;
-    if (count === 0) return [];
+    if (count <= 0) return [];
     // One notice for the first row, the tenth, the hundredth …: thousands of rows may fail for the same reason.
     const magnitude = Math.floor(Math.log10(count));
     return [
@@ -104,20 +148,17 @@ export function campaignNotices(place: NoticePlace, facts: CampaignFacts, now: n
 
 function budgetNotices(
   place: NoticePlace,
-  { campaign, startedAt, counts, budget, batches = [] }: CampaignFacts,
+  { campaign, startedAt, counts, budget }: CampaignFacts,
   now: number,
 ): readonly Notice[] {
-  if (budget === null) return [];
-  const { total, spent, reserved, review } = budget;
-  // Until a batch has reported, all that it may spend counts as reserved.
-  const isKnown = batches.every(({ lastReportAt }) => lastReportAt !== null);
+  const { total, currency, isKnown } = budget;
+  if (total === null) return [];
+  const { spent = 0, reserved = 0, review = 0 } = budget.parts;
   const used = spent + review + (isKnown ? reserved : 0);
-  return reached(used, total.microUnits, (counts.skipped_budget ?? 0) > 0).map((percent) =>
-    makeNotice(place, 'budget.reached', [campaign, startedAt, total.microUnits, percent], now, {
-      ...{ campaign, percent, used, spent, reserved, review, budget: moneyOf(total) },
+  return reached(used, total, (counts['skipped_budget'] ?? 0) > 0).map((percent) =>
+    makeNotice(place, 'budget.reached', [campaign, startedAt, total, percent], now, {
+      ...{ campaign, percent, used, spent, reserved, review, budget: { microUnits: total, currency } },
       command: `temporal-media campaign status ${idArgument(campaign)}`,
     }),
   );
 }
-
-const moneyOf = ({ microUnits, currency }: Money) => ({ microUnits, currency });

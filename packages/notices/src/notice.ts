@@ -81,3 +81,13 @@ export function plainNumber(value: unknown): number | null {
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
+
+/** Returns the amounts and counts among the fields of anything. */
+export function numbersIn(value: unknown): { readonly [name: string]: number } {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      plainWord(name) !== null && plainNumber(inner) !== null ? [[name, inner as number] as const] : [],
+    ),
+  );
+}

@@ -1,5 +1,4 @@
 import { type Client } from '@temporalio/client';
-import { type CampaignState } from 'temporal-media';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { otherwise } from 'temporal-media/internal/domain/bug';
@@ -7,6 +6,7 @@ import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently
 import { QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
+import { fieldOf, plainId } from './notice';
 
 /** Open calls that are queried, newest first: what holds one back holds back all that follow. */
 const MOST_CALLS = 16;
@@ -33,8 +33,9 @@ export async function findOpen(round: CollectRound): Promise<ReadonlySet<string>
   await mapConcurrently([...campaigns, ...calls], AT_ONCE, async (id) => {
     if (performance.now() > endAt) return;
     round.beat();
-    const waits = (await callWaits(client, id, QUERY_MS).catch(otherwise(undefined))) ?? [];
-    for (const { account, reason } of waits) {
+    const waits: unknown = await callWaits(client, id, QUERY_MS).catch(otherwise(undefined));
+    for (const wait of Array.isArray(waits) ? waits : []) {
+      const [account, reason] = [plainId(fieldOf(wait, 'account')), fieldOf(wait, 'reason')];
       if (account !== null && (reason === 'credentials' || reason === 'quota')) round.closed(account, reason);
       if (account !== null && reason === 'spend_limit') full.add(account);
     }
@@ -43,8 +44,7 @@ export async function findOpen(round: CollectRound): Promise<ReadonlySet<string>
     if (performance.now() > endAt) return;
     round.beat();
     const state = await stateOfCampaign(client, id).catch(otherwise(undefined));
-    for (const notice of state === undefined ? [] : campaignNotices(place, state, now))
-      await round.post(notice);
+    for (const notice of campaignNotices(place, id, state, now)) await round.post(notice);
   });
   return full;
 }
@@ -60,9 +60,9 @@ async function openIds({ client, place }: CollectRound, types: readonly string[]
   return ids;
 }
 
-function stateOfCampaign(client: Client, id: string): Promise<CampaignState> {
+function stateOfCampaign(client: Client, id: string): Promise<unknown> {
   // oxlint-disable-next-line house/no-wall-clock-durations -- the SDK takes a time
   return client.withDeadline(Date.now() + QUERY_MS, () =>
-    client.workflow.getHandle(id).query<CampaignState>(QUERY.campaignState),
+    client.workflow.getHandle(id).query<unknown>(QUERY.campaignState),
   );
 }

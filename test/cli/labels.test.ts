@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { accepted, received } from '../support/accepted';
@@ -133,6 +133,17 @@ describe('labels', () => {
       ['alpha', 2],
       ['beta', 1],
     ]);
+    const summary = await readFile(path.join(bench.dir, id, 'summary.json'), 'utf8');
+    expect(JSON.parse(summary)).toMatchObject({
+      moneyByLabel: [
+        { label: 'team=alpha', rows: 2 },
+        { label: 'team=beta', rows: 1 },
+        { label: 'tenant=globex', rows: 3 },
+      ],
+    });
+    const page = await readFile(path.join(bench.dir, id, 'index.html'), 'utf8');
+    expect(page).toContain('Money by label');
+    expect(page).toContain('<bdi>team=beta</bdi>');
     const { client } = bench.server;
     const described = await client.workflow.getHandle(`${id}/batch/0`).describe();
     expect(described.priority).toMatchObject({ priorityKey: 2, fairnessKey: 'globex' });

@@ -8,13 +8,13 @@ import {
   worstTone,
 } from 'temporal-media/internal/domain/campaign/row';
 import { moneyOfAttempts } from 'temporal-media/internal/domain/campaign/row-result';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { formatMoney, labelTexts } from 'temporal-media/internal/domain/money';
 import { ASSETS, renderCard, renderIndex, renderPage } from './gallery-templates';
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
-import { addDays, type DayMoney, type PageFacts, type RowGroups } from './report-state';
+import { addGroups, type GroupMoney, type PageFacts, type RowGroups } from './report-state';
 import { moneyText, rowCard, spanText, timeText } from './row-card';
 
 export interface GalleryPageOptions {
@@ -102,14 +102,29 @@ function pageFacts(
   unplanned: number,
 ): PageFacts {
   const missing = rows.flatMap(({ files }) => files ?? []).filter((file) => file === null).length;
-  const days = addDays(
-    rows.map(({ result: { startedAt, finishedAt, ledger } }) => ({
-      day: (startedAt ?? finishedAt).slice(0, 10),
-      rows: 1,
-      ...moneyOfAttempts(ledger),
-    })),
+  const shown = shownLabels(rows);
+  const groups = addGroups(
+    rows.flatMap(({ result: { startedAt, finishedAt, ledger, labels = {} } }) => {
+      const money = { rows: 1, ...moneyOfAttempts(ledger) };
+      const own = Object.fromEntries(Object.entries(labels).filter(([name]) => shown.has(name)));
+      return [
+        { by: 'day' as const, group: (startedAt ?? finishedAt).slice(0, 10), ...money },
+        ...labelTexts(own).map((group) => ({ by: 'label' as const, group, ...money })),
+      ];
+    }),
   );
-  return { rows: rows.length, missing, unplanned, days, parts: parts.map(groupsOf) };
+  return { rows: rows.length, missing, unplanned, groups, parts: parts.map(groupsOf) };
+}
+
+/** A label with more values on one page names rows rather than groups of them. */
+const MOST_VALUES = 50;
+
+function shownLabels(rows: readonly ReportRow[]): ReadonlySet<string> {
+  const values = new Map<string, Set<string>>();
+  for (const { result } of rows)
+    for (const [name, value] of Object.entries(result.labels ?? {}))
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+  return new Set([...values].flatMap(([name, all]) => (all.size <= MOST_VALUES ? [name] : [])));
 }
 
 function groupsOf(rows: readonly ReportRow[]): RowGroups {
@@ -146,14 +161,14 @@ export async function writeGalleryIndex(
   folder: ReportFolder,
   facts: ReportFacts,
   pages: readonly (readonly [page: number, facts: PageFacts])[],
-  days: readonly DayMoney[],
+  groups: readonly GroupMoney[],
 ): Promise<void> {
   const all = pages.flatMap(([page, { parts }]) =>
     parts.map((groups, part): Part => ({ name: partName(page, part), groups })),
   );
   for (const [path, content] of Object.entries(ASSETS)) await folder.write(path, content);
   await folder.write('data/index.js', indexData(all));
-  await folder.write('index.html', renderIndex(indexView(facts, all, days)));
+  await folder.write('index.html', renderIndex(indexView(facts, all, groups)));
 }
 
 function indexData(parts: readonly Part[]): string {
@@ -180,7 +195,22 @@ function indexData(parts: readonly Part[]): string {
   return `window.gallery=${scriptJson(data)};\n`;
 }
 
-function indexView(facts: ReportFacts, parts: readonly Part[], days: readonly DayMoney[]): IndexView {
+const TABLES = [
+  ['day', 'Money by day (UTC)', 'Day'],
+  ['label', 'Money by label', 'Label'],
+] as const;
+
+function groupView({ by: _by, group, rows, ...money }: GroupMoney, currency: string | null) {
+  return {
+    group,
+    rows: count(rows),
+    estimate: moneyText(money.estimate, currency),
+    actual: money.billed === 0 ? '–' : moneyText(money.actual, currency),
+    cost: moneyText(sumOfMoney(money), currency),
+  };
+}
+
+function indexView(facts: ReportFacts, parts: readonly Part[], groups: readonly GroupMoney[]): IndexView {
   const { plan, asOf, startedAt, finishedAt } = facts;
   const end = finishedAt ?? asOf;
   return {
@@ -195,12 +225,10 @@ function indexView(facts: ReportFacts, parts: readonly Part[], days: readonly Da
     ...bar(facts),
     tiles: countTiles(facts),
     money: moneyTiles(facts.money, facts),
-    days: days.map(({ day, rows, ...money }) => ({
-      day,
-      rows: count(rows),
-      estimate: moneyText(money.estimate, facts.currency),
-      actual: money.billed === 0 ? '–' : moneyText(money.actual, facts.currency),
-      cost: moneyText(sumOfMoney(money), facts.currency),
+    tables: TABLES.map(([by, title, head]) => ({
+      title,
+      head,
+      rows: groups.filter((one) => one.by === by).map((one) => groupView(one, facts.currency)),
     })),
     notes: facts.notes,
     issues: (plan?.issues ?? []).map((issue) => ({ ...issue, column: issue.column ?? '' })),

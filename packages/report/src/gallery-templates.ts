@@ -36,8 +36,8 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 <section class="tiles money" aria-label="Money">
 <% it.money.forEach((tile) => { %><div class="tile <%= tile.tone %>"><strong><%= tile.value %></strong><span><%= tile.name %></span><small><%= tile.hint %></small></div>
 <% }) %></section>
-<% if (it.days.length) { %><details class="issues"><summary>Money by day (UTC)</summary><table><thead><tr><th scope="col">Day</th><th scope="col">Rows</th><th scope="col">Estimate</th><th scope="col">Billed</th><th scope="col">Cost</th></tr></thead><tbody><% it.days.forEach((one) => { %><tr><td><%= one.day %></td><td><%= one.rows %></td><td><%= one.estimate %></td><td><%= one.actual %></td><td><%= one.cost %></td></tr><% }) %></tbody></table></details>
-<% } %><% if (it.notes.length) { %><ul class="notes"><% it.notes.forEach((note) => { %><li dir="auto"><%= note %></li><% }) %></ul>
+<% it.tables.forEach((table) => { if (table.rows.length) { %><details class="issues"><summary><%= table.title %></summary><table><thead><tr><th scope="col"><%= table.head %></th><th scope="col">Rows</th><th scope="col">Estimate</th><th scope="col">Billed</th><th scope="col">Cost</th></tr></thead><tbody><% table.rows.forEach((one) => { %><tr><td><bdi><%= one.group %></bdi></td><td><%= one.rows %></td><td><%= one.estimate %></td><td><%= one.actual %></td><td><%= one.cost %></td></tr><% }) %></tbody></table></details>
+<% } }) %><% if (it.notes.length) { %><ul class="notes"><% it.notes.forEach((note) => { %><li dir="auto"><%= note %></li><% }) %></ul>
 <% } %><% if (it.issues.length) { %><details class="issues"><summary><%= it.issuesTitle %></summary><table><thead><tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr></thead><tbody><% it.issues.forEach((issue) => { %><tr><td><%= issue.line %></td><td><bdi><%= issue.column %></bdi></td><td dir="auto"><%= issue.message %></td></tr><% }) %></tbody></table></details>
 <% } %><noscript><p class="notes">The filters need this folder's script. The pages below work without it.</p></noscript>
 <form class="filters" id="filters" aria-label="Filters" hidden></form>

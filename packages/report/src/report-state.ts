@@ -12,21 +12,25 @@ export type RowGroups = readonly (readonly [
   rows: number,
 ])[];
 
-/** What the rows cost that were started on one day, in micro-units. */
-export interface DayMoney extends MoneyTotals {
-  /** UTC, `2026-11-21`. For a row that was never started, the day on which it ended. */
-  readonly day: string;
+/** What a group of rows cost, in micro-units. */
+export interface GroupMoney extends MoneyTotals {
+  readonly by: 'day' | 'label';
+  /**
+   * A day of UTC, `2026-11-21`, on which the rows were started, or ended if they never were; or a label, `tenant=acme`.
+   */
+  readonly group: string;
   readonly rows: number;
 }
 
-/** Adds up money by day, in order. */
-export function addDays(all: Iterable<DayMoney>): DayMoney[] {
-  const days = new Map<string, DayMoney>();
-  for (const { day, rows, ...money } of all) {
-    const sum = days.get(day) ?? { day, rows: 0, ...NO_MONEY };
-    days.set(day, { day, rows: sum.rows + rows, ...addMoney(sum, money) });
+/** Adds up money by group, in order. */
+export function addGroups(all: Iterable<GroupMoney>): GroupMoney[] {
+  const groups = new Map<string, GroupMoney>();
+  for (const { by, group, rows, ...money } of all) {
+    const id = `${by} ${group}`;
+    const sum = groups.get(id) ?? { rows: 0, ...NO_MONEY };
+    groups.set(id, { by, group, rows: sum.rows + rows, ...addMoney(sum, money) });
   }
-  return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
+  return [...groups].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, money]) => money);
 }
 
 /** Totals for the rows of one page. */
@@ -36,7 +40,7 @@ export interface PageFacts {
   readonly missing: number;
   /** Rows whose prompts are not shown because their plan was unknown. */
   readonly unplanned: number;
-  readonly days: readonly DayMoney[];
+  readonly groups: readonly GroupMoney[];
   /** Parts of at most 200 cards. There is more than one only if the manifest was reordered between two plans. */
   readonly parts: readonly RowGroups[];
 }

@@ -1,10 +1,10 @@
 import { stringify } from 'csv-stringify/sync';
 import { type JsonValue } from 'temporal-media';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { formatMoney, labelTexts } from 'temporal-media/internal/domain/money';
 import { inOrder, readPage, type ResultRecord, resultRecord } from './page-rows';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
-import { type DayMoney } from './report-state';
+import { type GroupMoney } from './report-state';
 
 type Cell = string | number | null | undefined;
 
@@ -19,6 +19,7 @@ const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
   operation: ({ operation }) => operation,
   model: ({ model }) => model,
   account: ({ account }) => account,
+  labels: ({ labels }) => labelTexts(labels).join(' | '),
   requested_duration_seconds: ({ requested }) => requested.durationSeconds,
   requested_resolution: ({ requested }) => requested.resolution,
   requested_reference_mode: ({ requested }) => requested.referenceMode,
@@ -125,6 +126,9 @@ export async function hasTables(folder: ReportFolder): Promise<boolean> {
   return Object.keys(TABLES).every((name) => names.includes(name));
 }
 
+const moneyBy = (by: GroupMoney['by'], groups: readonly GroupMoney[]) =>
+  groups.flatMap(({ by: own, group, ...money }) => (own === by ? [{ [by]: group, ...money }] : []));
+
 /**
  * Returns the content of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency.
  */
@@ -132,7 +136,7 @@ export function summaryJson(
   generation: number,
   facts: ReportFacts,
   files: { readonly rows: number; readonly missing: number },
-  moneyByDay: readonly DayMoney[],
+  groups: readonly GroupMoney[],
 ): string {
   const { campaign, state, asOf, startedAt, finishedAt, counts, remaining, notes, plan } = facts;
   const summary = {
@@ -148,7 +152,8 @@ export function summaryJson(
     counts,
     remaining,
     money: { currency: facts.currency, ...facts.money },
-    moneyByDay,
+    moneyByDay: moneyBy('day', groups),
+    moneyByLabel: moneyBy('label', groups),
     budget: facts.budget,
     plan:
       plan === null

@@ -16,7 +16,7 @@ import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page
 import { mergeSegments, PlannedRows } from './read-results';
 import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
-import { addDays, readState, writeState, type PageFacts, type ReportState } from './report-state';
+import { addGroups, readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { hasTables, summaryJson, writeTables } from './tables';
 
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
@@ -106,9 +106,9 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const missing = inOrder.reduce((sum, [, page]) => sum + page.missing, 0);
   if (isRepair || again.length > 0 || !(await hasTables(folder)))
     await writeTables({ folder, pages: inOrder.map(([page]) => page), currency: newest.facts.currency });
-  const days = addDays(inOrder.flatMap(([, page]) => page.days));
-  await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }, days));
-  await writeGalleryIndex(folder, newest.facts, inOrder, days);
+  const groups = addGroups(inOrder.flatMap(([, page]) => page.groups));
+  await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }, groups));
+  await writeGalleryIndex(folder, newest.facts, inOrder, groups);
   // The files must be durable before the state refers to them.
   await folder.sync();
   await writeState(folder, {

@@ -132,7 +132,7 @@ describe('notices about money', () => {
     await writeFile(file, JSON.stringify({ version: 1, endpoints: [endpoint] }));
     const bills = {
       ...{ reference: 'invoice 2026-11', differing: 3, command: 'temporal-media money check invoice.csv' },
-      differences: [{ microUnits: -150_000, currency: 'USD' }],
+      billed: { microUnits: 150_000, currency: 'USD' },
     };
     const { client } = made.server;
     const announce = (env: NodeJS.ProcessEnv) => announceBills(client, made.taskQueue, bills, env);
@@ -143,7 +143,7 @@ describe('notices about money', () => {
     expect(notice.data).toMatchObject({
       reference: 'invoice 2026-11',
       differing: 3,
-      differences: { USD: -150_000 },
+      billed: { microUnits: 150_000, currency: 'USD' },
     });
     await looks(1);
     expect(receiver.all.filter((one) => one.notice.type === 'bills.differ')).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { campaignNotices, SpendReader } from '../../packages/notices/src/money-notices';
 import { makeNotice } from '../../packages/notices/src/notice';
-import { type SpendLimit } from '../../src/domain/money';
+import { type CallLimit } from '../../src/domain/money';
 
 const PLACE = { namespace: 'default', taskQueue: 'media' };
 const NOW = Date.parse('2026-11-29T12:30:00Z');
@@ -65,9 +65,11 @@ describe('what makes a notice', () => {
       },
     });
     const read = async (microUnits: number, isFull = false) => {
-      const limit: SpendLimit = { microUnits, currency: 'USD', per: 'hour' };
+      const limit: CallLimit = {
+        ...{ payer: 'studio', microUnits, currency: 'USD', per: 'hour', whenReached: 'wait' },
+      };
       const since = Date.parse('2026-11-29T10:59:00Z');
-      return reader.notices(PLACE, { credential: 'studio', limit }, { since, now: NOW, isFull });
+      return reader.notices(PLACE, limit, { since, now: NOW, isFull });
     };
     const first = await read(100);
     expect(first.map(({ data }) => [data['window'], data['percent']])).toEqual([

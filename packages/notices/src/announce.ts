@@ -14,8 +14,8 @@ export interface BillsDiffer {
   readonly reference: string;
   /** Sends whose bill is missing, unknown or not what was expected. */
   readonly differing: number;
-  /** Billed amounts minus expected ones, one for each currency. */
-  readonly differences: readonly Money[];
+  /** What was billed for them. */
+  readonly billed: Money;
   /** The command that shows them. */
   readonly command: string;
 }
@@ -27,15 +27,14 @@ export interface BillsDiffer {
 export async function announceBills(
   client: Client,
   taskQueue: string,
-  { reference, differing, differences, command }: BillsDiffer,
+  { reference, differing, billed, command }: BillsDiffer,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<boolean> {
   const wanting = (configuredEndpoints(env) ?? []).filter(({ wants }) => wants('bills.differ'));
   if (wanting.length === 0) return false;
   const place: NoticePlace = { namespace: client.options.namespace, taskQueue };
-  const amounts = Object.fromEntries(differences.map(({ currency, microUnits }) => [currency, microUnits]));
-  const about = [taskQueue, reference, differing, JSON.stringify(amounts)];
-  const data = { reference, differing, differences: amounts, command };
+  const about = [taskQueue, reference, differing, billed.currency, billed.microUnits];
+  const data = { reference, differing, billed: { ...billed }, command };
   const notice = makeNotice(place, 'bills.differ', about, Date.now(), data);
   await startDelivery(client, place, notice, wanting, DEFAULT_PAUSES);
   return true;

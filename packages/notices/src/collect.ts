@@ -2,12 +2,13 @@ import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@te
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { throwBug } from 'temporal-media/internal/domain/bug';
+import { type CallLimit } from 'temporal-media/internal/domain/money';
 import { STARTED_BY } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
-import { type LimitedAccount, SpendReader } from './money-notices';
+import { SpendReader } from './money-notices';
 import { makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
 import { findOpen } from './open-calls';
 import {
@@ -33,8 +34,8 @@ export interface CollectParts {
   readonly endpoints: () => readonly Endpoint[];
   /** Undefined if this machine has none. */
   readonly journal: () => Promise<CreateJournal | undefined>;
-  /** The accounts with a spend limit. @throws ConfigurationError */
-  readonly limits: () => readonly LimitedAccount[];
+  /** The limits of accounts, and of labels. @throws ConfigurationError */
+  readonly limits: () => readonly CallLimit[];
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
   readonly pauses: DeliveryInput['pauses'];
@@ -111,9 +112,7 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     await orLater('read spend limits', undefined, async () => {
       if (journal === undefined) return;
       for (const one of parts.limits()) {
-        const isFull = [...full].some(
-          (name) => name === one.credential || name.startsWith(`${one.credential}@`),
-        );
+        const isFull = [...full].some((name) => name === one.payer || name.startsWith(`${one.payer}@`));
         for (const notice of await readerOf(journal).notices(place, one, { since: earliest, now, isFull }))
           await round.post(notice);
       }

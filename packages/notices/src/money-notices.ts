@@ -1,7 +1,7 @@
 import { type RowOutcome } from 'temporal-media';
 import { newestEntry } from 'temporal-media/internal/activities/spend-book';
 import { spendLog } from 'temporal-media/internal/domain/campaign/budget-book';
-import { type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
+import { type CallLimit, type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
@@ -25,12 +25,6 @@ function reached(used: number, total: number, isSpent: boolean): readonly number
   );
 }
 
-/** An account's spend limit. */
-export interface LimitedAccount {
-  readonly credential: string;
-  readonly limit: SpendLimit;
-}
-
 /** The most windows that one round reads for an account, for example hours of an outage. */
 const MOST_WINDOWS = 100;
 
@@ -40,16 +34,15 @@ export class SpendReader {
 
   constructor(private readonly journal: Pick<CreateJournal, 'readRecord'>) {}
 
-  /** Returns the notices about an account's windows that were open between two times. */
+  /** Returns the notices about a limit's windows that were open between two times. */
   async notices(
     place: NoticePlace,
-    { credential, limit }: LimitedAccount,
+    { payer, currency, microUnits, per }: CallLimit,
     { since, now, isFull }: { readonly since: number; readonly now: number; readonly isFull: boolean },
   ): Promise<readonly Notice[]> {
     const notices: Notice[] = [];
-    for (const window of windowsBetween(limit.per, since, now)) {
-      const { currency, microUnits, per } = limit;
-      const used = await this.spent(credential, currency, window);
+    for (const window of windowsBetween(per, since, now)) {
+      const used = await this.spent(payer, currency, window);
       // Calls wait in the current window only.
       const isSpent = isFull && window === spendWindow(per, now).id;
       for (const percent of reached(used, microUnits, isSpent))
@@ -57,17 +50,17 @@ export class SpendReader {
           makeNotice(
             place,
             'limit.reached',
-            [place.taskQueue, credential, currency, window, microUnits, percent],
+            [place.taskQueue, payer, currency, window, microUnits, percent],
             now,
-            { account: credential, percent, used, limit: { microUnits, currency }, per, window },
+            { account: payer, percent, used, limit: { microUnits, currency }, per, window },
           ),
         );
     }
     return notices;
   }
 
-  private async spent(credential: string, currency: string, window: string): Promise<number> {
-    const log = spendLog(credential, currency, window);
+  private async spent(payer: string, currency: string, window: string): Promise<number> {
+    const log = spendLog(payer, currency, window);
     const read = (n: number) => this.journal.readRecord(log, n);
     const newest = await newestEntry(async (n) => (await read(n)) !== null, this.known.get(log.name) ?? null);
     if (newest === null) return 0;

@@ -5,6 +5,7 @@ import { type DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { otherwise } from 'temporal-media/internal/domain/bug';
+import { limitsOf } from 'temporal-media/internal/domain/money';
 import { baseTaskQueue, STARTED_BY } from 'temporal-media/internal/domain/names';
 import { accountsOf, readAccountOptions } from 'temporal-media/internal/settings/accounts';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
@@ -181,9 +182,15 @@ function activitiesOf(parts: NoticesParts, place: Parameters<typeof createCollec
       ...{ place, endpoints, everyMs, pauses },
       journal: async () => (journal ??= await existingJournal(config)),
       limits: () =>
-        [...accountsOf(config), ...fromCode].flatMap(({ credential, spendLimit: limit }) =>
-          limit === undefined ? [] : [{ credential, limit }],
-        ),
+        [...accountsOf(config), ...fromCode].flatMap((account) => [
+          ...limitsOf(account.credential, account),
+          // Labels whose values have an amount of their own. Other values are in the journal only.
+          ...(account.limits ?? []).flatMap(({ label, values }) =>
+            Object.keys(values).flatMap((value) =>
+              limitsOf(account.credential, { limits: account.limits }, { [label]: value }),
+            ),
+          ),
+        ]),
     }),
     'notices.deliver': createDeliver({ endpoints, env, count }),
   };

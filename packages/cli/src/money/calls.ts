@@ -23,6 +23,7 @@ export interface Place {
   readonly journal: CreateJournal;
   readonly namespace: string;
   readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Times in milliseconds since the Unix epoch: at or after `since`, before `until`. */
@@ -40,9 +41,13 @@ export interface SentCall {
 }
 
 /** Opens the workers' journal. @throws CliError `journal_unusable` if this machine has none, ConfigurationError */
-export async function openPlace(config: MediaConfig, namespace: string): Promise<Place> {
+export async function openPlace(
+  config: MediaConfig,
+  namespace: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Place> {
   const journal = await existingJournal(config);
-  if (journal !== undefined) return { journal, namespace, config };
+  if (journal !== undefined) return { journal, namespace, config, env };
   throw new CliError('journal_unusable', `This machine has no journal at ${shownLocation(config.journal)}.`, {
     hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
   });

@@ -97,7 +97,33 @@ export async function checkInvoice(
     throw error;
   }
   const applied = apply ? await applyBills(place, scope, request.by, progress('Bills recorded:')) : null;
+  if (found.differences > 0) await announce(report, place, scope, found);
   reportCheck(report, { scope, found, scanned, applied, sawNone: lines.sawNone });
+}
+
+/** Sends the notice `bills.differ` if MEDIA_NOTIFY is set. The check counts without it. */
+async function announce(
+  report: Report,
+  { config, env }: Place,
+  { reference, invoice }: CheckScope,
+  found: FoundList,
+): Promise<void> {
+  if (!env['MEDIA_NOTIFY']?.trim()) return;
+  try {
+    const [{ connect }, { announceBills }] = await Promise.all([
+      import('../shared/connect.js'),
+      import('@temporal-media/notices'),
+    ]);
+    const { client, taskQueue } = await connect(config, env);
+    const microUnits = found.found.reduce((sum, one) => sum + one.billed, 0);
+    const billed = { microUnits, currency: invoice.currency };
+    // Without the file's name, which is of no use elsewhere.
+    const bills = { reference, differing: found.differences, command: 'temporal-media money check' };
+    await announceBills(client, taskQueue, { ...bills, billed }, env);
+  } catch (error) {
+    throwBug(error);
+    report.say(`No notice was sent about the differences: ${(error as Error).message}`);
+  }
 }
 
 function scopeOf(

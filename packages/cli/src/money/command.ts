@@ -263,6 +263,7 @@ async function placeOf(context: CommandContext, options: CommonOptions) {
     import('../shared/connect.js'),
     import('./calls.js'),
   ]);
-  const { namespace } = await findTarget(config, effectiveEnvironment(context, options));
-  return openPlace(config, namespace);
+  const env = effectiveEnvironment(context, options);
+  const { namespace } = await findTarget(config, env);
+  return openPlace(config, namespace, env);
 }

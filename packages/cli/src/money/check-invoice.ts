@@ -77,7 +77,7 @@ export async function checkInvoice(
   const scope = scopeOf(request, place, invoice, await readFailedTasks(request.results));
   const found = new FoundList(limit, out);
   const lines = new LineBook(scope);
-  const scanned = { keys: 0, agreed: 0 };
+  const scanned = { keys: 0, agreed: 0, unrecorded: 0 };
   try {
     for await (const log of logsIn(place, progress('Creation keys checked:'))) {
       scanned.keys += 1;
@@ -85,7 +85,8 @@ export async function checkInvoice(
         const isOwn = call.send.sent.namespace === place.namespace;
         const isBilled = lines.match(call, isOwn);
         if (!isOwn) continue;
-        const { finding } = judgeSend(scope, call);
+        const { finding, bill } = judgeSend(scope, call);
+        if (bill !== null) scanned.unrecorded += 1;
         if (finding !== null) await found.add(finding);
         else if (isBilled) scanned.agreed += 1;
       }
@@ -96,7 +97,10 @@ export async function checkInvoice(
     await found.drop();
     throw error;
   }
-  const applied = apply ? await applyBills(place, scope, request.by, progress('Bills recorded:')) : null;
+  const applied: Applied | null = apply ? { recorded: 0, amount: 0 } : null;
+  // Without bills to record, the journal is not read again.
+  if (applied !== null && scanned.unrecorded > 0)
+    await applyBills(place, scope, request.by, applied, progress('Bills recorded:'));
   if (found.differences > 0) await announce(report, place, scope, found);
   reportCheck(report, { scope, found, scanned, applied, sawNone: lines.sawNone });
 }
@@ -202,9 +206,9 @@ async function applyBills(
   place: Place,
   scope: CheckScope,
   by: string,
+  applied: Applied,
   progress: (bills: number) => void,
-): Promise<Applied> {
-  const applied: Applied = { recorded: 0, amount: 0 };
+): Promise<void> {
   const count = billCounter(place);
   for await (const logs of logPages(place)) {
     const calls = logs.flatMap(callsOf).filter(({ send }) => send.sent.namespace === place.namespace);
@@ -224,13 +228,13 @@ async function applyBills(
       if (applied.recorded % BILLS_PER_REPORT === 0) progress(applied.recorded);
     });
   }
-  return applied;
 }
 
 interface CheckedJournal {
   readonly scope: CheckScope;
   readonly found: FoundList;
-  readonly scanned: { readonly keys: number; readonly agreed: number };
+  /** `unrecorded`: bills that `apply` records. */
+  readonly scanned: { readonly keys: number; readonly agreed: number; readonly unrecorded: number };
   readonly applied: Applied | null;
   /** Whether the journal knows no line at all. */
   readonly sawNone: boolean;
@@ -255,7 +259,9 @@ function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }
     report.say(
       'Calls that the invoice does not bill were not judged: pass --since and --until, or --time-column.',
     );
-  if (applied !== null)
+  if (applied === null)
+    report.say(`--apply would record ${counted(scanned.unrecorded, 'bill')} as "${reference}".`);
+  else
     report.say(`Recorded as "${reference}": ${counted(applied.recorded, 'bill')}, ${money(applied.amount)}.`);
   const iso = (time: number): string | null => (Number.isFinite(time) ? new Date(time).toISOString() : null);
   const data = {

@@ -24,6 +24,8 @@ const OVERLAP_MS = 5 * 60_000;
 const LONGEST_MS = 3 * 24 * 60 * 60_000;
 /** An account counts as closed until it was not seen closed for this long. The service is asked every 15 minutes. */
 const CLOSED_FOR_MS = 30 * 60_000;
+/** How many rounds a call has to be open before it is queried. */
+const ROUNDS_BEFORE_QUERIES = 4;
 /** Executions and notices of which a process remembers that they were posted. */
 const REMEMBERED = 100_000;
 
@@ -101,7 +103,9 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     await findEnded(round, earliest);
     // Only now: an attempt that failed in between finds them again.
     for (const runId of ended) posted.set(runId, true);
-    const full = await orLater('query open calls', new Set<string>(), () => findOpen(round));
+    const full = await orLater('query open calls', new Set<string>(), () =>
+      findOpen(round, ROUNDS_BEFORE_QUERIES * everyMs),
+    );
     round.beat();
     const { journal: after, journalAt } = state;
     const read = await orLater('read the journal', { journal: after, journalAt }, async () =>

@@ -22,14 +22,15 @@ const CALLS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImag
 /**
  * Finds accounts that the service refuses, spend limits that hold calls back, and budgets that are nearly spent. Queries
  * add no event to a history. An execution that does not answer is queried again by the next round.
+ * @param minAgeMs the age of calls that are queried: most calls end earlier, and are never disturbed
  * @returns accounts whose spend limit holds a call back
  */
-export async function findOpen(round: CollectRound): Promise<ReadonlySet<string>> {
+export async function findOpen(round: CollectRound, minAgeMs: number): Promise<ReadonlySet<string>> {
   const { client, place, now } = round;
   const endAt = performance.now() + QUERIES_MS;
   const full = new Set<string>();
   const campaigns = await openIds(round, [WORKFLOW.runCampaign], MOST_CAMPAIGNS);
-  const calls = await openIds(round, CALLS, MOST_CALLS);
+  const calls = await openIds(round, CALLS, MOST_CALLS, now - minAgeMs);
   await mapConcurrently([...campaigns, ...calls], AT_ONCE, async (id) => {
     if (performance.now() > endAt) return;
     round.beat();
@@ -49,9 +50,14 @@ export async function findOpen(round: CollectRound): Promise<ReadonlySet<string>
   return full;
 }
 
-async function openIds({ client, place }: CollectRound, types: readonly string[], most: number) {
+async function openIds(
+  { client, place, now }: CollectRound,
+  types: readonly string[],
+  most: number,
+  startedBy = now,
+) {
   const named = types.map((type) => `'${type}'`).join(', ');
-  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${named})`;
+  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${named}) AND StartTime <= '${new Date(startedBy).toISOString()}'`;
   const ids: string[] = [];
   for await (const { workflowId } of lenientClient(client).list({ query, pageSize: most })) {
     ids.push(workflowId);

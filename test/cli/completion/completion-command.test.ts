@@ -78,7 +78,7 @@ describe('temporal-media completion', () => {
     [
       'schemas',
       ['schema', 'campaign-s'],
-      ['campaign-state', 'campaign-set-concurrency', 'campaign-set-priority'],
+      ['campaign-state', 'campaign-set-priority', 'campaign-set-concurrency'],
     ],
     ['directories with blanks', ['video', '--out', 'my'], ['my films']],
     ['files with blanks', ['edit', '--image', 'my p'], ['my poster.png']],

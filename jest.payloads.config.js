@@ -12,4 +12,6 @@ module.exports = {
   ...config,
   testMatch: files().map((file) => `<rootDir>/${file}`),
   testNamePattern: names(),
+  // Each payload is a request more: with six on a busy machine, limits of seconds pass.
+  maxWorkers: 3,
 };

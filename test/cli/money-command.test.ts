@@ -211,7 +211,10 @@ describe('money', () => {
   test.each([
     [['review', '--since', 'yesterday'], '--since: must be a time'],
     [['review', '--limit', '0'], '--limit: must be a number'],
-    [['report', '--by', 'prompt'], 'Allowed: day, month, account, model, campaign, operation, outcome, label:NAME.'],
+    [
+      ['report', '--by', 'prompt'],
+      'Allowed: day, month, account, model, campaign, operation, outcome, label:NAME.',
+    ],
   ])('%j is refused', async (args, message) => {
     const { code, reply } = await json(...args);
     expect([code, reply.error?.message]).toEqual([65, expect.stringContaining(message)]);

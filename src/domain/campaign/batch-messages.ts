@@ -1,5 +1,6 @@
 import { type CreatePolicy } from '../create-policy';
 import { type RejectReason } from '../failure-table';
+import { given } from '../json';
 import { idCheck, taskQueueCheck } from '../names';
 import {
   anyText,
@@ -9,6 +10,7 @@ import {
   flag,
   isObject,
   messageOf,
+  milliseconds,
   must,
   name,
   number,
@@ -20,6 +22,7 @@ import {
 } from '../shape';
 import { type CallWait } from '../video-state';
 import { type MediaQueues } from '../workflow-inputs';
+import { type CampaignInput, DEFAULT_MAX_ATTEMPTS, DEFAULT_ROW_WAIT_MS } from './plan';
 import { type SegmentTotals, segmentsCheck } from './results';
 import { type RowSet, rowSetsCheck } from './row-sets';
 
@@ -41,6 +44,21 @@ export interface BatchSettings {
   readonly eventsPerRun: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
+}
+
+/** Returns the settings of a campaign's batches. */
+export function batchSettings(
+  { account, policy, waitFor, maxAttempts, eventsPerRun }: CampaignInput,
+  queues: Required<MediaQueues>,
+  defaultEvents: number,
+): BatchSettings {
+  return {
+    waitForMs: milliseconds(waitFor ?? DEFAULT_ROW_WAIT_MS) ?? DEFAULT_ROW_WAIT_MS,
+    maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    eventsPerRun: eventsPerRun ?? defaultEvents,
+    queues,
+    ...given({ account, policy }),
+  };
 }
 
 /** Input of the `campaignBatch` workflow. Only `runCampaign` starts it. */

@@ -9,9 +9,9 @@ import { campaignKeyPrefix } from '../../domain/creation-key';
 import { given } from '../../domain/json';
 import { ACTIVITY, UPDATE } from '../../domain/names';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { fits, NO_INPUT, onUpdate } from '../handlers';
+import { fits, NO_INPUT, onUpdate, queuesOf } from '../handlers';
 import { activity } from '../proxies';
-import { batchSettings, type Campaign } from './campaign';
+import { type Campaign } from './campaign';
 
 /** The `pause` Update: starts no new rows. Rows that were already sent continue. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
@@ -136,7 +136,7 @@ async function decide(
   if (!creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must belong to a row in this campaign.');
   const resolve = activity(ACTIVITY.resolveUnconfirmed, {
-    taskQueue: batchSettings(campaign.input).queues.create,
+    taskQueue: queuesOf(campaign.input.queues).create,
     summary: decision,
   });
   try {

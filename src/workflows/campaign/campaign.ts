@@ -1,13 +1,11 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { type BatchReport, type BatchSettings, type LimitShares } from '../../domain/campaign/batch-messages';
+import { type BatchReport, batchSettings, type LimitShares } from '../../domain/campaign/batch-messages';
 import { resumesSkipped, type SkippedRound } from '../../domain/campaign/budget-book';
 import { EndRate } from '../../domain/campaign/campaign-state';
 import {
   type CampaignInput,
   type CampaignPlan,
   DEFAULT_CONCURRENCY,
-  DEFAULT_MAX_ATTEMPTS,
-  DEFAULT_ROW_WAIT_MS,
   type RowSelection,
 } from '../../domain/campaign/plan';
 import {
@@ -21,24 +19,12 @@ import {
 import { RowQueue, type RowQueueState } from '../../domain/campaign/row-sets';
 import { given } from '../../domain/json';
 import { type Money } from '../../domain/money';
-import { milliseconds } from '../../domain/shape';
 import { queuesOf } from '../handlers';
 import { Alarm } from '../timers';
 import { BatchWindow, type DesiredState } from './batch-window';
 import { BudgetBook, type BudgetBookState } from './budget-book';
 import { BATCH_EVENTS, continuesAsNew } from './history-limits';
 import { foldSegments, noResults } from './result-segments';
-
-export function batchSettings(input: CampaignInput): BatchSettings {
-  const { account, policy, waitFor, maxAttempts } = input;
-  return {
-    waitForMs: milliseconds(waitFor ?? DEFAULT_ROW_WAIT_MS) ?? DEFAULT_ROW_WAIT_MS,
-    maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-    eventsPerRun: input.eventsPerRun ?? BATCH_EVENTS,
-    queues: queuesOf(input.queues),
-    ...given({ account, policy }),
-  };
-}
 
 /** When the results contain this many segments, an index replaces them. */
 const FOLD_AT = 100;
@@ -90,7 +76,7 @@ export class Campaign {
     const carried = input.carried as CampaignCarried | undefined;
     const now = Date.now();
     const { workflowId } = workflowInfo();
-    const settings = batchSettings(input);
+    const settings = batchSettings(input, queuesOf(input.queues), BATCH_EVENTS);
     const wake = () => this.wake();
     this.startedAt = carried?.startedAt ?? now;
     this.plan = carried?.plan ?? null;

@@ -245,6 +245,7 @@ describe('the story of a campaign', () => {
       reserved: 0,
       needsReview: 200_000,
       unknown: 0,
+      ...{ estimated: 0, estimate: 0, actual: 0, billed: 0 },
     });
   });
 

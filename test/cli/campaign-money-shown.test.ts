@@ -37,7 +37,7 @@ describe('the money of a campaign, as it is shown', () => {
     expect(stdout).toMatch(/^Results: +No rows have ended yet; 6 of 6 rows are in flight\.$/m);
     const result = await runs.ended(id);
     const total = { microUnits: 5_000_000, currency: 'USD' };
-    const budget = { total, spent: 500_000, reserved: 0, review: 100_000, free: 4_400_000 };
+    const budget = { total, spent: 500_000, reserved: 0, review: 100_000, free: 4_400_000, over: 0 };
     expect(result.budget).toEqual(budget);
     const out = path.join(bench.dir, 'report');
     await runs.run('report', id, '--out', out);

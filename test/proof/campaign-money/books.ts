@@ -63,8 +63,10 @@ function* moved(world: World, keeper: Keeper, move: Move): Steps<Kept> {
   const entry = yield* entryAfter(world, basis, move);
   if (entry === 'unsettled') return entry;
   if (entry === undefined) {
-    // The bills add up to what the book has already.
-    if (move.do === 'bill' && move.counted.billed === basis.billed) noteCounted(world, move.counted);
+    // The bills add up to what the book had when the count began, and still has.
+    const { billed } = basis;
+    if (move.do === 'bill' && move.was === billed && move.counted.billed === billed)
+      noteCounted(world, move.counted);
     return 'unchanged';
   }
   yield* waits(world);
@@ -83,8 +85,11 @@ function* moved(world: World, keeper: Keeper, move: Move): Steps<Kept> {
   return 'written';
 }
 
+/** The book counts these bills now, and no others: an earlier count may be written late by a parent that is gone. */
 function noteCounted(world: World, { bills }: Counted): void {
-  for (const [intent, counted] of bills) world.change(intent, { counted });
+  const counted = new Map(bills);
+  for (const claim of world.claims.values())
+    if (claim !== 'fence') world.change(claim, { counted: counted.get(claim) ?? null });
 }
 
 export function learn(world: World, keeper: Keeper): void {

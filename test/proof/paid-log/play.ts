@@ -1,3 +1,4 @@
+import { billInReply, isPaid } from '../../../src/domain/log-entries';
 import { answers } from '../../domain/create-answers';
 import { billEntry, decisionEntry } from '../../support/log-entries';
 import { decideBy, end, reconcile, sender, settle } from './protocol';
@@ -192,6 +193,12 @@ export function problemsOf(world: World): string[] {
     (entry) => entry.kind === 'answer' && entry.answer.outcome === 'created',
   );
   check(world.isShifted || !isRecorded || bought !== null, 'a recorded purchase is not known');
+  for (const { sent, bill, answer } of state.sends) {
+    const bills = journal.log.filter((entry) => entry.kind === 'bill' && entry.about === sent.nonce);
+    const inReply = answer === null ? null : billInReply(answer);
+    const expected = bills.at(-1) ?? (isPaid(answer?.answer) ? inReply : null);
+    check(JSON.stringify(bill) === JSON.stringify(expected), 'a bill is lost, or an amount of a reply is');
+  }
   check(world.living.length === 0, 'it does not end');
   return problems;
 }

@@ -21,12 +21,16 @@ import {
 
 /** What a sender records of its request. A refusal for now asks for a pause in one case of three. */
 function answerFor(world: World, said: Said): RecordedAnswer {
-  if (said === 'created') return answers.created(0);
+  // Every other reply says what the call has cost.
+  if (said === 'created')
+    return world.steps % 2 === 0 ? answers.created(0) : { ...answers.created(0), actual: AMOUNT };
   if (said === 'unconfirmed') return answers.unconfirmed(0);
   if (said === 'refused_for_good') return answers.rejected(0);
   if (said === 'not_sent') return answers.notSent(0);
   return answers.refused(0, world.chance(1 / 3) ? timeOf(world.steps + PAUSE) : null);
 }
+
+const AMOUNT = { microUnits: 300_000, currency: 'USD' } as const;
 
 /** Steps for which the service asks not to be called. */
 const PAUSE = 20;

@@ -1,4 +1,4 @@
-import { type LogEntry } from '../../../src/domain/log-entries';
+import { billInReply, type LogEntry, type Send } from '../../../src/domain/log-entries';
 import { apply, decide, type KeyState, NO_ENTRIES } from '../../../src/domain/paid-log';
 
 /**
@@ -11,6 +11,7 @@ export const BROKEN = {
   decision_about_anything: 1_003_677,
   fence_of_nobody: 1_013_173,
   bill_settles: 1_000_007,
+  reply_bills_over_entry: 1_000_250,
   // The sender.
   earlier_try_forgotten: 1_003_497,
   append_again: 1_000_039,
@@ -44,6 +45,13 @@ export function ruleWith(broken: Broken): {
     // A send of unknown fate that has a bill is taken for a decided one.
     if (broken === 'bill_settles' && entry.kind === 'bill' && isOf(unknown, entry.about))
       return { ...apply(state, entry), unknown: null };
+    // The amount in a reply takes the place of a bill that was recorded before.
+    if (broken === 'reply_bills_over_entry' && entry.kind === 'answer') {
+      const next = apply(state, entry);
+      const bill = billInReply(entry);
+      const isOwn = (send: Send) => bill !== null && send.sent.nonce === entry.nonce;
+      return { ...next, sends: next.sends.map((send) => (isOwn(send) ? { ...send, bill } : send)) };
+    }
     return apply(state, entry);
   };
   // Schedules read the same beginnings of logs over and over.

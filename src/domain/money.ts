@@ -96,7 +96,7 @@ export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), 
 /**
  * The known cost of one paid call (contract 1, architecture: Outcomes).
  * - `settled`: the call has ended, and `actual` is what it cost.
- * - `estimated`: the call has ended, and the service reported usage, but there is no bill.
+ * - `estimated`: the call has ended, the service reported usage, and nothing was billed yet.
  * - `reserved`: money may be owed, and the final amount is not known yet.
  * - `needs_review`: a person must check the bill (the call failed, its usage is lost or unreported, or the service
  *   rejected it after validating it).

@@ -62,7 +62,7 @@ it.each([
 });
 
 describe('a record of a campaign', () => {
-  const book = { v: 1, kind: 'book', nonce: 'n', at: 'now', closed: 5, open: [[0, 3]], next: 1 };
+  const book = { v: 1, kind: 'book', nonce: 'n', at: 'now', closed: 5, billed: 0, open: [[0, 3]], next: 1 };
   const batch = { v: 1, kind: 'batch', nonce: 'n', at: 'now' };
 
   it('that cannot be read is named', () => {

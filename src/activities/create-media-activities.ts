@@ -222,7 +222,7 @@ function byItsWorker(
     const account = accounts.find(bare.account);
     if (account === undefined) retryOnAnotherWorker(bare.budgetMs);
     const name = account?.name ?? OTHER;
-    const input = await rules.addTo(bare, account?.models ?? models);
+    const input = account === undefined ? bare : await rules.addTo(bare, account.models ?? models);
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
     await billsOf(journal, name, input, result);

@@ -6,7 +6,7 @@ import { type CreateJournal } from '../../src/domain/journal';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput } from '../../src/domain/poll-answers';
 import { accountRegistry } from '../../src/settings/accounts';
-import { type ModelSource } from '../../src/settings/model-source';
+import { createModelSource } from '../../src/settings/model-source';
 import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import { makeVideoTask } from '../domain/make-video-task';
 
@@ -24,7 +24,7 @@ describe('work for an account of another worker of the queue', () => {
     accounts,
     artifacts: {} as ArtifactStore,
     journal: 'none',
-    models: {} as ModelSource,
+    models: createModelSource(),
   });
   const attempt = (number: number, ago = 0) =>
     new MockActivityEnvironment({

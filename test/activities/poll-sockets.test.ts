@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/poll-answers';
 import { type MediaClient } from '../../src/service/media-client';
 import { accountRegistry } from '../../src/settings/accounts';
-import { type ModelSource } from '../../src/settings/model-source';
+import { createModelSource } from '../../src/settings/model-source';
 import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 
 // Virtual time reaches the global timers alone.
@@ -100,7 +100,7 @@ describe('sockets for polls', () => {
       accounts: accountRegistry([]),
       artifacts: {} as ArtifactStore,
       journal: 'none',
-      models: {} as ModelSource,
+      models: createModelSource(),
       pollVideos: () => Promise.resolve(result),
     });
     const input = { account: ACCOUNT, byModel: [], budgetMs: 1, minIntervalMs: 1 };

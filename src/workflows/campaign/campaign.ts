@@ -307,7 +307,9 @@ export class Campaign {
   }
 
   private checkAgain(now: number, leaves: boolean): void {
-    const counts = this.budget !== null && !this.isCounting && !leaves;
+    // While nothing is bought, nobody needs the sum. Afterwards, a count is due immediately.
+    const buys = !this.paused && this.stop === null && !leaves;
+    const counts = this.budget !== null && buys && !this.isCounting;
     if (counts && now >= this.nextCountAt) void this.countBills();
     if (now >= this.nextReadAt && !this.books.isMoving()) {
       this.nextReadAt = now + BOOK_READ_MS;

@@ -8,6 +8,7 @@ import { type CreateJournal } from '../domain/journal';
 import {
   type IntentEntry,
   isCharged,
+  isPaid,
   type JournalKey,
   type RecordedAnswer,
   type Send,
@@ -167,8 +168,8 @@ export interface Admission {
   /** Reports that nothing was sent and no intent was written. */
   unused(): Promise<void>;
   /**
-   * Returns the estimate to the budget if the answer, and anything recorded in its place, prove that nothing was
-   * charged.
+   * Counts what the call cost under its limits: nothing, if the answer and anything recorded in its place prove that it
+   * was not charged, or the service's own amount, if its reply has one.
    */
   settle(...answers: readonly RecordedAnswer[]): Promise<void>;
 }
@@ -266,21 +267,23 @@ async function admit(
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeInMs' in pass) return heldAnswer(base, pass, request.model);
-  const giveBack = await reserveUnderLimits({ journal, events }, account, labels, base).catch(
+  const correct = await reserveUnderLimits({ journal, events }, account, labels, base).catch(
     journalDown(base),
   );
-  if (typeof giveBack !== 'function') {
+  if (typeof correct !== 'function') {
     pass.unused();
-    return giveBack;
+    return correct;
   }
   return {
     answered: (answer) => pass.answered(answer),
     unused: async () => {
       pass.unused();
-      await giveBack();
+      await correct(null);
     },
     settle: async (...answers) => {
-      if (!answers.some(isCharged)) await giveBack();
+      const paid = answers.find(isPaid);
+      if (!answers.some(isCharged)) await correct(null);
+      else if (paid?.actual !== undefined) await correct(paid.actual);
     },
   };
 }

@@ -20,6 +20,7 @@ import { given } from '../domain/json';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { type ModelEntry } from '../domain/model-config';
+import { type SpendLimits } from '../domain/money';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
@@ -52,6 +53,7 @@ import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
 import { RefusalGate } from './refusal-gate';
 import { pollInSpan } from './spans';
+import { countBill } from './spend-book';
 import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
 import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
 
@@ -225,7 +227,7 @@ function byItsWorker(
     const input = account === undefined ? bare : await rules.addTo(bare, account.models ?? models);
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
-    await billsOf(journal, name, input, result);
+    await billsOf(journal, { name, limits: account }, input, result);
     const { shortage } = result;
     if (shortage !== undefined) {
       log.warn(
@@ -260,7 +262,7 @@ class ActualRules {
 /** Records the bills in a tick's final records. A slow journal continues after the tick. */
 async function billsOf(
   journal: CreateJournal,
-  account: string,
+  { name: account, limits }: { readonly name: string; readonly limits: SpendLimits | undefined },
   { byModel }: PollVideosInput,
   { answers }: PollVideosResult,
 ): Promise<void> {
@@ -275,6 +277,7 @@ async function billsOf(
     const taskId = ids[index] ?? '';
     try {
       const bill = await recordTaskBill(journal, { taskId, account }, actual, new Date().toISOString());
+      if (typeof bill === 'object' && bill.isNew) await countBill(journal, limits, bill.send, actual);
       if (bill === 'currency') log.warn(OTHER_CURRENCY, { taskId, currency: actual.currency });
     } catch (error) {
       reportIfMistake(error);

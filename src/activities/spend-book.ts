@@ -7,7 +7,16 @@ import {
   type SpendRecord,
 } from '../domain/campaign/budget-book';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
-import { type CallLimit, formatMoney, type Labels, limitsOf, spendWindow } from '../domain/money';
+import { billedFor, estimateOfSend, type Send, wasCharged } from '../domain/log-entries';
+import {
+  type CallLimit,
+  formatMoney,
+  type Labels,
+  limitsOf,
+  type Money,
+  type SpendLimits,
+  spendWindow,
+} from '../domain/money';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { msUntil, timeAfter } from '../service/time-left';
 import { type Account, credentialOf } from '../settings/accounts';
@@ -20,10 +29,10 @@ export interface Reserved {
   /** Micro-units spent or reserved in the window, including this estimate. */
   readonly sum: number;
   /**
-   * Call this if the paid call was refused or not sent. If the journal fails, the estimate counts until the window
-   * ends. Never rejects.
+   * Counts another amount in place of the estimate, 0 for a call that was refused or not sent. If the journal fails,
+   * the estimate counts until the window ends. Never rejects.
    */
-  giveBack(): Promise<void>;
+  correct(microUnits: number): Promise<void>;
 }
 
 /** Returned when the window's limit has been reached. */
@@ -66,8 +75,9 @@ export class SpendBooks {
     }
     return {
       sum: book.spent,
-      giveBack: async () => {
-        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(reported(false));
+      correct: async (amount) => {
+        if (amount !== microUnits && this.now() < endsAt)
+          await book.add(amount - microUnits, Infinity).catch(reported(false));
       },
     };
   }
@@ -129,8 +139,11 @@ export class SpendBooks {
   }
 }
 
+type CorrectCost = (cost: Money | null) => Promise<void>;
+
 /**
  * Reserves a call's estimate under each of its limits, or under none. A call without a known price is not sent.
+ * @returns what counts another amount in its place, null for nothing; or why the call is not sent
  * @throws when the journal fails
  */
 export async function reserveUnderLimits(
@@ -138,23 +151,24 @@ export async function reserveUnderLimits(
   account: Account,
   labels: Labels | undefined,
   base: AnswerBase,
-): Promise<(() => Promise<void>) | NotSent | RejectedCall> {
+): Promise<CorrectCost | NotSent | RejectedCall> {
   const { name } = account;
   const reserved: Reserved[] = [];
-  const giveBack = async (): Promise<void> => {
-    await Promise.all(reserved.map((one) => one.giveBack()));
+  const correct: CorrectCost = async (cost) => {
+    if (cost !== null && cost.currency !== base.estimate?.currency) return;
+    await Promise.all(reserved.map((one) => one.correct(cost?.microUnits ?? 0)));
   };
   // Only the credential is used, so correcting the base URL does not reset the limit.
   for (const limit of limitsOf(credentialOf(name), account, labels)) {
     const microUnits = priceUnder(limit, journal, base);
     if (typeof microUnits !== 'number') {
-      await giveBack();
+      await correct(null);
       return microUnits;
     }
     const asked = await spendBooksOf(journal)
       .reserve(limit, microUnits)
       .catch(async (error: unknown) => {
-        await giveBack();
+        await correct(null);
         throw error;
       });
     if (limit.payer === credentialOf(name)) {
@@ -162,13 +176,13 @@ export async function reserveUnderLimits(
       events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
       events?.metrics.record('spendLimit', limit.microUnits, window);
     }
-    if (!('giveBack' in asked)) {
-      await giveBack();
+    if (!('correct' in asked)) {
+      await correct(null);
       return limitReached(limit, asked, base);
     }
     reserved.push(asked);
   }
-  return giveBack;
+  return correct;
 }
 
 const MEND = "Nothing was sent. Fix the account's limits or the prices in the model configuration.";
@@ -310,6 +324,27 @@ class SpendBook {
     if (record !== null && record.kind !== 'spend') throw new Error(GONE);
     return record;
   }
+}
+
+/**
+ * Counts a new bill under the limits of its send's account, in place of what the send was counted with.
+ * @param send the send as it was before the bill
+ */
+export async function countBill(
+  journal: CreateJournal,
+  account: SpendLimits | undefined,
+  send: Send,
+  bill: Money,
+): Promise<void> {
+  const { sent } = send;
+  const labels = sent.kind === 'intent' ? sent.labels : undefined;
+  const limits = limitsOf(credentialOf(sent.account), account ?? {}, labels).filter(
+    ({ currency }) => currency === bill.currency,
+  );
+  if (limits.length === 0) return;
+  const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
+  const counted = before?.currency === bill.currency ? before.microUnits : 0;
+  await spendBooksOf(journal).billed(limits, sent.at, bill.microUnits - counted);
 }
 
 async function allowancesIn(journal: CreateJournal, log: CampaignLog): Promise<readonly AllowanceRecord[]> {

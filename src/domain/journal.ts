@@ -1,5 +1,12 @@
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
-import { type BillEntry, estimateOfSend, type JournalKey, type LogEntry, purchaseOf } from './log-entries';
+import {
+  type BillEntry,
+  estimateOfSend,
+  type JournalKey,
+  type LogEntry,
+  purchaseOf,
+  type Send,
+} from './log-entries';
 import { type Money } from './money';
 import { stateOf } from './paid-log';
 import { type VideoTask } from './video-task';
@@ -166,7 +173,7 @@ export async function recordBill(
 
 /**
  * Records what a task cost according to its final record, as a bill of the send that created it.
- * @returns undefined if the journal does not have the task; `currency` if the send's estimate has another one
+ * @returns with the send as it was before; undefined if the journal does not have the task; `currency` if the send's estimate has another one
  * @throws as {@link recordBill} does
  */
 export async function recordTaskBill(
@@ -174,7 +181,7 @@ export async function recordTaskBill(
   { taskId, account }: Pick<VideoTask, 'taskId' | 'account'>,
   actual: Money,
   at: string,
-): Promise<RecordedBill | 'currency' | undefined> {
+): Promise<(RecordedBill & { readonly send: Send }) | 'currency' | undefined> {
   const owner = (await journal.findTask(taskId)).find(({ video }) => video.account === account);
   if (owner === undefined) return undefined;
   const key = { namespace: owner.namespace, creationKey: owner.creationKey };
@@ -188,7 +195,8 @@ export async function recordTaskBill(
   if (estimate !== null && estimate.currency !== actual.currency) return 'currency';
   const words = { source: 'service', by: 'service', reason: "amount in the task's record" } as const;
   const bill = { about: send.sent.nonce, ...actual, ...words, reference: taskId, at };
-  return recordBill(journal, key, { v: 1, kind: 'bill', ...bill });
+  const recorded = await recordBill(journal, key, { v: 1, kind: 'bill', ...bill });
+  return recorded && { ...recorded, send };
 }
 
 /** Whether a journal stores nothing, and therefore proves nothing. */

@@ -29,7 +29,7 @@ describe('what an account has spent', () => {
       workers[call % workers.length]!.reserve(of(ACCOUNT, limitOf(330)), 10),
     );
     const got = await Promise.all(asked);
-    expect(got.filter((one) => 'giveBack' in one)).toHaveLength(33);
+    expect(got.filter((one) => 'correct' in one)).toHaveLength(33);
     for (const one of got) if ('spent' in one) expect(one.spent).toBe(330);
   });
 
@@ -48,8 +48,8 @@ describe('what an account has spent', () => {
       spent: 10,
       endsAt: Date.UTC(2026, 1, 1),
     });
-    if ('giveBack' in reserved) await reserved.giveBack();
-    expect(await books().reserve(of(ACCOUNT, limitOf(10)), 10)).toHaveProperty('giveBack');
+    if ('correct' in reserved) await reserved.correct(0);
+    expect(await books().reserve(of(ACCOUNT, limitOf(10)), 10)).toHaveProperty('correct');
     expect(await first.reserve(of(ACCOUNT, limitOf(10)), 1)).toMatchObject({ spent: 10 });
   });
 
@@ -57,13 +57,11 @@ describe('what an account has spent', () => {
     const one = books();
     await one.reserve(of(ACCOUNT, limitOf(10)), 10);
     expect(await one.reserve(of(ACCOUNT, limitOf(10)), 10)).toHaveProperty('spent');
-    expect(await one.reserve(of('studio-b', limitOf(10)), 10)).toHaveProperty('giveBack');
-    expect(await one.reserve(of(ACCOUNT, limitOf(20)), 10)).toHaveProperty('giveBack');
-    expect(await one.reserve(of(ACCOUNT, { ...limitOf(10), currency: 'JPY' }), 10)).toHaveProperty(
-      'giveBack',
-    );
+    expect(await one.reserve(of('studio-b', limitOf(10)), 10)).toHaveProperty('correct');
+    expect(await one.reserve(of(ACCOUNT, limitOf(20)), 10)).toHaveProperty('correct');
+    expect(await one.reserve(of(ACCOUNT, { ...limitOf(10), currency: 'JPY' }), 10)).toHaveProperty('correct');
     const tomorrow = books(journal, () => NOON + 86_400_000);
-    expect(await tomorrow.reserve(of(ACCOUNT, limitOf(10)), 10)).toHaveProperty('giveBack');
+    expect(await tomorrow.reserve(of(ACCOUNT, limitOf(10)), 10)).toHaveProperty('correct');
   });
 
   it('[C4.4a] is not guessed: where the journal fails nothing is reserved, and an answer that was lost is read back', async () => {
@@ -76,7 +74,7 @@ describe('what an account has spent', () => {
         throw new Error('The answer was lost.');
       },
     };
-    expect(await books(mute).reserve(of(ACCOUNT, limitOf(10)), 4)).toHaveProperty('giveBack');
+    expect(await books(mute).reserve(of(ACCOUNT, limitOf(10)), 4)).toHaveProperty('correct');
     expect(await journal.readRecord(spendLog(ACCOUNT, 'USD', '2026-01-31'), 0)).toMatchObject({ spent: 4 });
     const broken = { ...journal, putRecord: () => Promise.reject(new Error('full')) };
     await expect(books(broken).reserve(of(ACCOUNT, limitOf(10)), 1)).rejects.toThrow('full');
@@ -124,20 +122,24 @@ describe('what persons allow, and bills', () => {
       let now = NOON;
       const books = () => new SpendBooks(createFileJournal({ root }), () => now);
       const limit = of('a/tenant=acme', limitOf(10));
-      expect(await books().reserve(limit, 10)).toHaveProperty('giveBack');
+      expect(await books().reserve(limit, 10)).toHaveProperty('correct');
       expect(await books().reserve(limit, 1)).toHaveProperty('spent', 10);
       const until = new Date(NOON + 3_600_000).toISOString();
       const allowance = { microUnits: 5, until, by: 'ada', reason: 'launch' };
       await Promise.all([books().allow(limit, allowance), books().allow(limit, allowance)]);
       expect(await books().used(limit)).toMatchObject({ spent: 10, allowed: 10 });
       const asked = await Promise.all(Array.from({ length: 20 }, () => books().reserve(limit, 1)));
-      expect(asked.filter((one) => 'giveBack' in one)).toHaveLength(10);
+      expect(asked.filter((one) => 'correct' in one)).toHaveLength(10);
       now += 3_600_000;
       expect(await books().used(limit)).toMatchObject({ spent: 20, allowed: 0 });
+      // The service's own amount counts in place of the estimate.
+      const [kept] = await Promise.all([books().reserve({ ...limit, payer: 'a' }, 4)]);
+      if ('correct' in kept) await kept.correct(3);
+      expect(await books().used({ ...limit, payer: 'a' })).toMatchObject({ spent: 3 });
       // A cheaper bill frees money, a dearer one counts beyond the limit, and none counts in a window that has ended.
       const at = new Date(NOON).toISOString();
       await books().billed([limit], at, -15);
-      expect(await books().reserve(limit, 5)).toHaveProperty('giveBack');
+      expect(await books().reserve(limit, 5)).toHaveProperty('correct');
       await books().billed([limit], at, 100);
       expect(await books().used(limit)).toMatchObject({ spent: 110 });
       await books().billed([limit], '2026-01-30T12:00:00Z', 100);

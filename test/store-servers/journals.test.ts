@@ -41,7 +41,7 @@ function suites(open: () => Promise<() => RecordStore>): void {
       workers[call % workers.length]!.reserve({ ...limit, whenReached: 'wait' }, 10),
     );
     const got = await Promise.all(asked);
-    expect(got.filter((one) => 'giveBack' in one)).toHaveLength(33);
+    expect(got.filter((one) => 'correct' in one)).toHaveLength(33);
     expect(await workers[0]!.used({ ...limit, whenReached: 'wait' })).toMatchObject({ spent: 330 });
   }, 60_000);
 }

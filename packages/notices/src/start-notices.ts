@@ -184,7 +184,7 @@ function activitiesOf(parts: NoticesParts, place: Parameters<typeof createCollec
       limits: () =>
         [...accountsOf(config), ...fromCode].flatMap((account) => [
           ...limitsOf(account.credential, account),
-          // Labels whose values have an amount of their own. Other values are in the journal only.
+          // Values with their own amount. Other values of a label are only in the journal.
           ...(account.limits ?? []).flatMap(({ label, values }) =>
             Object.keys(values).flatMap((value) =>
               limitsOf(account.credential, { limits: account.limits }, { [label]: value }),

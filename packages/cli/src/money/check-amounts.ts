@@ -50,11 +50,9 @@ const NOT_AN_AMOUNT = 'is not an amount. Allowed: 0.35, -0.35, (0.35), 1,234.56,
 const AMBIGUOUS =
   'can mean two amounts, because the separator may belong to decimals or to thousands. Pass --decimal . or --decimal ,';
 
-const UNIT = String.raw`(?:[A-Z]{0,2}\p{Sc}|[A-Za-z]{3})`;
-const PARTS = new RegExp(
-  String.raw`^([-+]?) ?(${UNIT}?) ?([-+]?) ?([\d.,'’ ]*\d[.,]?(?:e[-+]?\d{1,2})?) ?([-+]?) ?(${UNIT}?)$`,
-  'u',
-);
+/** Sign, currency, sign, number, sign, currency. */
+const PARTS =
+  /^([-+]?) ?((?:[A-Z]{0,2}\p{Sc}|[A-Za-z]{3})?) ?([-+]?) ?([\d.,'’ ]*\d[.,]?(?:e[-+]?\d{1,2})?) ?([-+]?) ?((?:[A-Z]{0,2}\p{Sc}|[A-Za-z]{3})?)$/u;
 
 /** Splits a text into its sign, currency and number. Parentheses mean a credit. */
 function partsOf(

@@ -1,5 +1,5 @@
-import { spendBooksOf } from 'temporal-media/internal/activities/spend-book';
-import { billedFor, estimateOfSend, type Send, wasCharged } from 'temporal-media/internal/domain/log-entries';
+import { countBill, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { type Send } from 'temporal-media/internal/domain/log-entries';
 import { type CallLimit, formatMoney, limitsOf, type Money } from 'temporal-media/internal/domain/money';
 import { type AccountSettings, accountsOf, credentialOf } from 'temporal-media/internal/settings/accounts';
 import { type MediaConfig } from 'temporal-media/worker';
@@ -81,11 +81,14 @@ function tableOf(rows: readonly LimitInUse[]): readonly (readonly string[])[] {
 }
 
 /** Returns the limits that a send counts against on this machine's accounts. */
-function limitsOfSend(accounts: readonly AccountSettings[], { sent }: Send): readonly CallLimit[] {
-  const credential = credentialOf(sent.account);
-  const account = accounts.find((one) => one.credential === credential);
+function limitsOfSend(accounts: readonly AccountSettings[], send: Send): readonly CallLimit[] {
+  const [account, { sent }] = [accountOf(accounts, send), send];
   if (account === undefined) return [];
-  return limitsOf(credential, account, sent.kind === 'intent' ? sent.labels : undefined);
+  return limitsOf(account.credential, account, sent.kind === 'intent' ? sent.labels : undefined);
+}
+
+function accountOf(accounts: readonly AccountSettings[], { sent }: Send): AccountSettings | undefined {
+  return accounts.find(({ credential }) => credential === credentialOf(sent.account));
 }
 
 /**
@@ -94,14 +97,7 @@ function limitsOfSend(accounts: readonly AccountSettings[], { sent }: Send): rea
  */
 export function billCounter({ journal, config }: Place): (send: Send, bill: Money) => Promise<void> {
   const accounts = accountsOf(config);
-  const books = spendBooksOf(journal);
-  return async (send, bill) => {
-    const limits = limitsOfSend(accounts, send).filter(({ currency }) => currency === bill.currency);
-    if (limits.length === 0) return;
-    const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
-    const counted = before?.currency === bill.currency ? before.microUnits : 0;
-    await books.billed(limits, send.sent.at, bill.microUnits - counted);
-  };
+  return (send, bill) => countBill(journal, accountOf(accounts, send), send, bill);
 }
 
 /** An allowance, as a person enters it. */

@@ -7,6 +7,8 @@ import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putIndex, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';
 
+const DAY = at(0).slice(0, 10);
+
 describe('writeReport', () => {
   let place: ReportPlace;
   beforeEach(async () => {
@@ -89,9 +91,14 @@ describe('writeReport', () => {
       rows: 3,
       counts: { completed: 2, failed: 1 },
       money: { currency: 'USD', settled: 70_000, needsReview: 40_000, estimate: 120_000, actual: 70_000 },
+      moneyByDay: [{ day: DAY, rows: 3, estimate: 120_000, actual: 70_000, billed: 2, needsReview: 40_000 }],
     });
+    const index = await text('index.html');
+    expect(index).toContain('<summary>Money by day (UTC)</summary>');
+    expect(index).toContain(`<td>${DAY}</td><td>3</td><td>0.12 USD</td><td>0.07 USD</td><td>0.11 USD</td>`);
     const page = await text('page-0001.html');
     expect(page).toContain('prompt number 0');
+    expect(page).toContain('0.035 USD <small>settled, estimate 0.04 USD</small>');
     expect(page).toContain('4 s requested, 5 s reported');
     expect(page).toContain('Change the row in the manifest');
     for (const name of ['results.jsonl', 'results.csv', 'summary.json']) {

@@ -36,7 +36,7 @@ export {
   videoTaskById,
   type VideoTask,
 } from './video-task';
-export { type Billing, type Money } from './money';
+export { type Billing, type Fairness, type LabelLimit, type Labels, type Money } from './money';
 export { mayRetry } from './end-of-wait';
 export {
   DEFAULT_CREATE_POLICY,
@@ -95,6 +95,7 @@ export {
 export { validateRequest } from './validate-request';
 export {
   type ImageModel,
+  type ActualRule,
   type ModelConfiguration,
   type PriceRule,
   type ReferenceMapping,

@@ -70,6 +70,7 @@ export interface IntentEntry extends SentRequest {
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
+  /** The call's labels. Absent if it has none. */
   readonly labels?: Labels;
   /** Value of the idempotency header in every send under this intent, if the policy names a header. */
   readonly idempotencyKey: string;

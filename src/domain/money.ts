@@ -275,13 +275,17 @@ export const WHEN_REACHED = ['wait', 'refuse'] as const;
 
 /** The most that an account's calls with the same value of a label may cost in a window. */
 export interface LabelLimit {
+  /** Name of the label. */
   readonly label: string;
   /** For values that are not in `values`, in micro-units; null means no limit. */
   readonly each: number | null;
   /** By value, in micro-units. */
   readonly values: { readonly [value: string]: number };
+  /** ISO 4217 code. */
   readonly currency: string;
+  /** The window, in UTC. */
   readonly per: SpendPeriod;
+  /** What becomes of a call that does not fit. */
   readonly whenReached: (typeof WHEN_REACHED)[number];
 }
 

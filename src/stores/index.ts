@@ -35,7 +35,7 @@ export {
   type LostEntry,
   type RecordedAnswer,
 } from '../domain/log-entries';
-export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
+export { type AllowanceRecord, type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 export { type ArtifactRef } from '../domain/request';
 export { createJournal } from './journal/create-journal';
 export { createFileRecords, type FileRecordsOptions } from './journal/file-journal';

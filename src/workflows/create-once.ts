@@ -53,6 +53,7 @@ export interface CreateOnceOptions {
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Whether to send again after a refusal under this key. Set this only at a person's request. @default false */
   readonly again?: boolean | undefined;
+  /** For whom or what the video is created. @default none */
   readonly labels?: Labels | undefined;
   /** Milliseconds that the create may wait before it is sent, counted from `state.startedAt`. */
   readonly startLimitMs: number;

@@ -95,7 +95,9 @@ describe('writeReport', () => {
     });
     const index = await text('index.html');
     expect(index).toContain('<summary>Money by day (UTC)</summary>');
-    expect(index).toContain(`<td>${DAY}</td><td>3</td><td>0.12 USD</td><td>0.07 USD</td><td>0.11 USD</td>`);
+    expect(index).toContain(
+      `<td><bdi>${DAY}</bdi></td><td>3</td><td>0.12 USD</td><td>0.07 USD</td><td>0.11 USD</td>`,
+    );
     const page = await text('page-0001.html');
     expect(page).toContain('prompt number 0');
     expect(page).toContain('0.035 USD <small>settled, estimate 0.04 USD</small>');

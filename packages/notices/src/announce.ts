@@ -46,6 +46,7 @@ export interface EndpointTest {
   readonly endpoint: string;
   /** Its scheme, host and port. */
   readonly origin: string;
+  /** Whether it answered with a 2xx status. */
   readonly taken: boolean;
   /** One human-readable sentence. */
   readonly message: string;

@@ -24,14 +24,17 @@ export type NoticeValue = string | number | null | { readonly [name: string]: No
 export interface Notice {
   /** The header `webhook-id`. The same event has the same id, however often and by whichever worker it is found. */
   readonly id: string;
+  /** What happened. */
   readonly type: NoticeType;
   /** When it happened or, if nothing says so, when it was noticed. ISO 8601. */
   readonly timestamp: string;
+  /** The facts, by name. They depend on the type. */
   readonly data: { readonly [name: string]: NoticeValue };
 }
 
 /** The queue of media workers that notices are about. */
 export interface NoticePlace {
+  /** Temporal namespace. */
   readonly namespace: string;
   /** The base name, without the suffix of an activity queue. */
   readonly taskQueue: string;

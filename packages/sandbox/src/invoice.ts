@@ -45,6 +45,7 @@ export interface SandboxInvoice {
 
 /** A call with an error on an invoice. */
 export interface PlantedError {
+  /** What is wrong with the call's line. */
   readonly error: InvoiceError;
   /** The task id on the invoice, or, for `missing`, the task that is not on it. */
   readonly taskId: string;

@@ -181,12 +181,15 @@ export interface SpendRecord extends Written {
 /** More money for a limit, as allowed by a person. */
 export interface AllowanceRecord extends Written {
   readonly kind: 'allowance';
+  /** Random, so that a writer recognizes its own record. */
   readonly nonce: string;
   /** Added to the limit of each window, in micro-units. */
   readonly microUnits: number;
   /** ISO 8601. From then on, the limit is what it was. */
   readonly until: string;
+  /** The person who allowed it. */
   readonly by: string;
+  /** The reason, in that person's words. */
   readonly reason: string;
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { SpendBooks } from '../../src/activities/spend-book';
 import { spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
@@ -148,5 +149,58 @@ describe('what persons allow, and bills', () => {
     } finally {
       await rm(root, { recursive: true, force: true });
     }
+  });
+});
+
+describe('a limit with bills', () => {
+  const amount = fc.integer({ min: 1, max: 40 });
+  const call = fc.record({
+    estimate: amount,
+    /** What bills say, one after another. */
+    bills: fc.array(fc.integer({ min: 0, max: 80 }), { maxLength: 3 }),
+    isRefused: fc.boolean(),
+    worker: fc.nat(2),
+  });
+
+  it('[C1.7] counts each bill once, in any order, and no call goes beyond it but for dearer bills', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { maxLength: 12 }),
+        fc.integer({ min: 20, max: 200 }),
+        async (calls, most) => {
+          const root = await mkdtemp(join(tmpdir(), 'temporal-media-bills-'));
+          try {
+            const workers = [0, 1, 2].map(() => new SpendBooks(createFileJournal({ root }), () => NOON));
+            const limit = of('a/tenant=acme', limitOf(most));
+            const at = new Date(NOON).toISOString();
+            const counted = await Promise.all(
+              calls.map(async ({ estimate, bills, isRefused, worker }) => {
+                const reserved = await workers[worker]!.reserve(limit, estimate);
+                if (!('correct' in reserved)) return { kept: 0, dearer: 0 };
+                if (isRefused) {
+                  await reserved.correct(0);
+                  return { kept: 0, dearer: 0 };
+                }
+                let kept = estimate;
+                let dearer = 0;
+                for (const [index, bill] of bills.entries()) {
+                  if (index === 0) await reserved.correct(bill);
+                  else await workers[(worker + index) % 3]!.billed([limit], at, bill - kept);
+                  dearer += Math.max(0, bill - kept);
+                  kept = bill;
+                }
+                return { kept, dearer };
+              }),
+            );
+            const sum = (of: 'kept' | 'dearer') => counted.reduce((total, one) => total + one[of], 0);
+            expect(await workers[0]!.used(limit)).toMatchObject({ spent: sum('kept') });
+            expect(sum('kept')).toBeLessThanOrEqual(most + sum('dearer'));
+          } finally {
+            await rm(root, { recursive: true, force: true });
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
   });
 });

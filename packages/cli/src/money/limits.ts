@@ -150,12 +150,10 @@ function limitFor(config: MediaConfig, who: string, name: string | undefined): C
       ({ payer }) => payer === (value === undefined ? credential : `${credential}/${who}`),
     );
   });
-  const [limit] = found;
-  if (found.length > 1)
-    throw badInput(
-      [{ field: '--account', message: 'is required: several accounts or windows limit this.' }],
-      NOTHING,
-    );
+  const [limit, ...others] = found;
+  // An allowance applies to all windows of a payer.
+  if (others.some(({ payer, currency }) => payer !== limit?.payer || currency !== limit.currency))
+    throw badInput([{ field: '--account', message: 'is required: several accounts limit this.' }], NOTHING);
   if (limit !== undefined) return limit;
   throw new CliError('not_found', `No account on this machine limits ${who}.`, {
     hint: 'Pass an account with a spendLimit, or LABEL=VALUE of one of its limits. `temporal-media money limits` shows them.',

@@ -16,6 +16,9 @@ const ELSEWHERE: { readonly [command: string]: string } = {
   'artifacts prune': 'artifacts-prune.test.ts',
   // It needs an account with a limit.
   'money allow': 'labels.test.ts',
+  'money check': 'money-month.test.ts',
+  // It needs an endpoint.
+  'notices test': '../notices/command.test.ts',
 };
 
 const leaves = (command: Command, before = ''): string[] =>

@@ -7,11 +7,11 @@ import { resolveCreatePolicy } from '../domain/create-policy';
 import { type CreateJournal } from '../domain/journal';
 import {
   type IntentEntry,
-  isCharged,
-  isPaid,
+  isReplyBill,
   type JournalKey,
   type RecordedAnswer,
   type Send,
+  wasCharged,
 } from '../domain/log-entries';
 import { type Money } from '../domain/money';
 import { BATCH_CLOSED } from '../domain/names';
@@ -168,10 +168,10 @@ export interface Admission {
   /** Reports that nothing was sent and no intent was written. */
   unused(): Promise<void>;
   /**
-   * Counts what the call cost under its limits: nothing, if the answer and anything recorded in its place prove that it
-   * was not charged, or the service's own amount, if its reply has one.
+   * Counts what the send cost under its limits, once its answer is recorded: nothing, if it was not charged, or the
+   * service's own amount, if its reply has one.
    */
-  settle(...answers: readonly RecordedAnswer[]): Promise<void>;
+  settle(send: Send): Promise<void>;
 }
 
 /**
@@ -280,10 +280,12 @@ async function admit(
       pass.unused();
       await correct(null);
     },
-    settle: async (...answers) => {
-      const paid = answers.find(isPaid);
-      if (!answers.some(isCharged)) await correct(null);
-      else if (paid?.actual !== undefined) await correct(paid.actual);
+    settle: async (send) => {
+      const { bill } = send;
+      if (bill === null) {
+        if (!wasCharged(send)) await correct(null);
+        // Any other bill was counted when it was recorded.
+      } else if (isReplyBill(bill)) await correct(bill);
     },
   };
 }

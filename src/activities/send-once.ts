@@ -384,7 +384,7 @@ async function recorded(
     // A purchase takes effect even after a decision; a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const effective = counts ? answer : recordedAnswer(state, at);
-    await admission.settle(answer, effective);
+    await admission.settle(state.sends[own] as Send);
     // If there are two tasks under one idempotency key, the one recorded first is used.
     if (state.bought === own && isPaid(answer))
       return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);

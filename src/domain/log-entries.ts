@@ -219,16 +219,21 @@ export function billedBeyondCharge(send: Send, isFree: boolean): number {
   return bill.microUnits - (isCharged ? estimate.microUnits : 0);
 }
 
+const IN_REPLY = {
+  source: 'service',
+  reference: 'reply',
+  by: 'service',
+  reason: 'amount in the reply',
+} as const;
+
+/** Whether a bill is the amount in the send's own reply, which no entry repeats. */
+export const isReplyBill = ({ source, reference }: BillEntry): boolean =>
+  source === IN_REPLY.source && reference === IN_REPLY.reference;
+
 /** Returns the bill that a send's own reply contains, or null if there is none. */
 export function billInReply({ nonce, at, answer }: AnswerEntry): BillEntry | null {
   if (!('actual' in answer) || answer.actual === undefined) return null;
-  const words = {
-    source: 'service',
-    reference: 'reply',
-    by: 'service',
-    reason: 'amount in the reply',
-  } as const;
-  return { v: 1, kind: 'bill', about: nonce, ...answer.actual, ...words, at };
+  return { v: 1, kind: 'bill', about: nonce, ...answer.actual, ...IN_REPLY, at };
 }
 
 /**
@@ -264,11 +269,9 @@ export function mayHaveCost(send: Send): boolean {
  * its request and refused it. Later decisions do not change that.
  */
 export function wasCharged(send: Send): boolean {
-  return purchaseOf(send) !== undefined || send.answer === null || isCharged(send.answer.answer);
-}
-
-export function isCharged(answer: RecordedAnswer): boolean {
-  return isPaid(answer) || isOpenAnswer(answer) || isValidatedRefusal(answer);
+  if (purchaseOf(send) !== undefined || send.answer === null) return true;
+  const { answer } = send.answer;
+  return isOpenAnswer(answer) || isValidatedRefusal(answer);
 }
 
 /**

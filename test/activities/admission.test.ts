@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
+import { createImageCall } from '../../src/activities/image-call';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type SpendLimit } from '../../src/domain/money';
@@ -22,6 +23,12 @@ const MODELS = {
   models: [
     { id: 'priced', kind: 'video', price: { per: 'task', microUnits: 10, currency: 'USD' } },
     { id: 'unpriced', kind: 'video' },
+    {
+      id: 'image',
+      kind: 'image',
+      price: { per: 'task', microUnits: 10, currency: 'USD' },
+      actual: { header: 'X-Cost', currency: 'USD' },
+    },
   ],
 };
 
@@ -49,13 +56,15 @@ describe('what an account allows to be sent', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  const depsOf = (account: Partial<Account>, of = journal): PaidDeps => ({
+    ...paidDeps(folder, of),
+    accounts: accountRegistry([{ name: NAME, client, hasKey: async () => true, ...account }]),
+    models: createModelSource({ location: join(folder, 'models.json') }),
+  });
+
   /** Creates one video after the other, each under its own key. */
   async function create(account: Partial<Account>, models: readonly string[], of = journal) {
-    const deps: PaidDeps = {
-      ...paidDeps(folder, of),
-      accounts: accountRegistry([{ name: NAME, client, hasKey: async () => true, ...account }]),
-      models: createModelSource({ location: join(folder, 'models.json') }),
-    };
+    const deps = depsOf(account, of);
     const activity = createCreateVideo(deps);
     const answers: CreateVideoAnswer[] = [];
     for (const [place, model] of models.entries()) {
@@ -116,6 +125,27 @@ describe('what an account allows to be sent', () => {
     status = 502;
     expect(outcomes(await create(limit(10), ['priced', 'priced']))).toEqual(['unconfirmed', 'not_sent']);
     expect(sent).toBe(3);
+  });
+
+  it('[C1.9] as much as replies say that calls cost, also of images that are lost', async () => {
+    await service.close();
+    service = await loopback((_, response) => {
+      response.setHeader('X-Cost', '0.000004');
+      json(response, 200, { created: 7, data: [{ url: 'http://127.0.0.1:1/elsewhere.png' }] });
+    });
+    const own = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
+    const call = createImageCall('generate_image', depsOf({ ...limit(14), client: own }));
+    const generate = async (creationKey: string) => {
+      const env = new MockActivityEnvironment({ startToCloseTimeoutMs: 480_000 });
+      return env.run(call, { creationKey, request: { model: 'image', prompt: 'a kite' } });
+    };
+    for (const key of ['one', 'two'])
+      expect(await generate(key)).toMatchObject({
+        outcome: 'results_lost',
+        billing: { estimate: 10, actual: 4 },
+      });
+    await expect(generate('three')).rejects.toThrow('of which 0.000008 USD is already spent or reserved');
+    await own.close();
   });
 
   it('[C4.4a] nothing while the journal cannot keep what is spent', async () => {

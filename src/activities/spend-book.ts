@@ -6,7 +6,7 @@ import {
   spendLog,
   type SpendRecord,
 } from '../domain/campaign/budget-book';
-import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { type CreateJournal, keepsNothing, newestEntry, writeOnce } from '../domain/journal';
 import { billedFor, estimateOfSend, type Send, wasCharged } from '../domain/log-entries';
 import {
   type CallLimit,
@@ -111,7 +111,9 @@ export class SpendBooks {
     const at = new Date(this.now()).toISOString();
     const record: AllowanceRecord = { v: 1, kind: 'allowance', nonce: randomUUID(), at, ...given };
     for (let n = (await allowancesIn(this.journal, log)).length; ; n += 1) {
-      if ((await this.journal.putRecord(log, n, record)) === 'won') return;
+      const existing = await writeOnce(this.journal, log, n, record);
+      if (existing?.kind !== 'allowance') throw new Error(GONE);
+      if (existing.nonce === record.nonce) return;
     }
   }
 
@@ -311,10 +313,8 @@ class SpendBook {
       at: new Date().toISOString(),
       spent,
     };
-    const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
-    // The write may have succeeded even though its reply was lost.
-    const existing = put === 'won' ? record : await this.entry(n);
-    if (existing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
+    const existing = await writeOnce(this.journal, this.log, n, record);
+    if (existing?.kind !== 'spend') throw new Error(GONE);
     this.newest = { n, spent: existing.spent };
     return existing.nonce === record.nonce;
   }
@@ -358,26 +358,3 @@ async function allowancesIn(journal: CreateJournal, log: CampaignLog): Promise<r
 
 const GONE =
   'The journal no longer contains what an account has spent: it was replaced or restored from an older copy.';
-
-/**
- * Finds the number of the newest entry in a log without gaps by doubling and bisection. Returns null if the log is
- * empty.
- * @param known number of an entry that existed
- */
-export async function newestEntry(
-  exists: (n: number) => Promise<boolean>,
-  known: number | null,
-): Promise<number | null> {
-  let there = known ?? -1;
-  let step = 1;
-  while (await exists(there + step)) {
-    there += step;
-    step *= 2;
-  }
-  for (let absent = there + step; absent - there > 1;) {
-    const middle = there + Math.floor((absent - there) / 2);
-    if (await exists(middle)) there = middle;
-    else absent = middle;
-  }
-  return there === -1 ? null : there;
-}

@@ -199,6 +199,47 @@ export async function recordTaskBill(
   return recorded && { ...recorded, send };
 }
 
+/**
+ * Writes entry `n` of a log of records. Returns the entry that exists afterwards: this one or an earlier one. Null if
+ * the store says that there is one and then does not have it. @throws the store's error, if nothing was written
+ */
+export async function writeOnce(
+  journal: CreateJournal,
+  log: CampaignLog,
+  n: number,
+  record: CampaignRecord,
+): Promise<CampaignRecord | null> {
+  const put = await journal.putRecord(log, n, record).catch((error: unknown) => ({ error }));
+  if (put === 'won') return record;
+  // The write may have succeeded even though its reply, or the reply to a retry, was lost.
+  const existing = await journal.readRecord(log, n);
+  if (existing === null && put !== 'lost') throw put.error;
+  return existing;
+}
+
+/**
+ * Finds the number of the newest entry in a log without gaps by doubling and bisection. Returns null if the log is
+ * empty.
+ * @param known number of an entry that existed
+ */
+export async function newestEntry(
+  exists: (n: number) => Promise<boolean>,
+  known: number | null,
+): Promise<number | null> {
+  let there = known ?? -1;
+  let step = 1;
+  while (await exists(there + step)) {
+    there += step;
+    step *= 2;
+  }
+  for (let absent = there + step; absent - there > 1;) {
+    const middle = there + Math.floor((absent - there) / 2);
+    if (await exists(middle)) there = middle;
+    else absent = middle;
+  }
+  return there === -1 ? null : there;
+}
+
 /** Whether a journal stores nothing, and therefore proves nothing. */
 export const keepsNothing = ({ kind }: Pick<CreateJournal, 'kind'>): boolean => kind === NO_JOURNAL.kind;
 

@@ -77,8 +77,13 @@ describe('what an account has spent', () => {
     };
     expect(await books(mute).reserve(of(ACCOUNT, limitOf(10)), 4)).toHaveProperty('correct');
     expect(await journal.readRecord(spendLog(ACCOUNT, 'USD', '2026-01-31'), 0)).toMatchObject({ spent: 4 });
+    const limit = of(ACCOUNT, limitOf(10));
+    const allowance = { microUnits: 5, until: '2026-02-01T00:00:00Z', by: 'ada', reason: 'launch' };
+    await books(mute).allow(limit, allowance);
+    expect(await books().used(limit)).toMatchObject({ spent: 4, allowed: 5 });
     const broken = { ...journal, putRecord: () => Promise.reject(new Error('full')) };
-    await expect(books(broken).reserve(of(ACCOUNT, limitOf(10)), 1)).rejects.toThrow('full');
+    await expect(books(broken).reserve(limit, 1)).rejects.toThrow('full');
+    await expect(books(broken).allow(limit, allowance)).rejects.toThrow('full');
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { type RowOutcome } from 'temporal-media';
-import { newestEntry } from 'temporal-media/internal/activities/spend-book';
 import { spendLog } from 'temporal-media/internal/domain/campaign/budget-book';
+import { newestEntry } from 'temporal-media/internal/domain/journal';
 import { type CallLimit, type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';

@@ -28,7 +28,7 @@ import {
   type KeptBooks,
 } from '../../domain/campaign/campaign-activities';
 import { type RowSet, rowsOf } from '../../domain/campaign/row-sets';
-import { type CreateJournal, keepsNothing } from '../../domain/journal';
+import { type CreateJournal, keepsNothing, newestEntry, writeOnce } from '../../domain/journal';
 import { type JournalKey, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { ArtifactError } from '../../stores/artifacts/artifact-store';
@@ -37,7 +37,6 @@ import { fenceBatch } from '../admission';
 import { clearOf } from '../failures';
 import { openLog } from '../key-log';
 import { caller, type PaidDeps } from '../paid-context';
-import { newestEntry } from '../spend-book';
 import { type PageReader, READS_AT_ONCE } from './open-page';
 
 /**
@@ -261,9 +260,7 @@ class Bookkeeper {
     const { nonce } = this;
     const log = batchLog(this.namespace, batchWorkflowId(this.input.campaign, batch));
     const record = { v: 1, kind: 'batch', nonce, at: new Date().toISOString(), rows } as const;
-    const put = await this.journal.putRecord(log, 0, record).catch((error: unknown) => ({ error }));
-    if (put === 'won' || (await this.journal.readRecord(log, 0)) !== null) return;
-    if (put !== 'lost') throw put.error;
+    await writeOnce(this.journal, log, 0, record);
   }
 
   /** Cost of the rows for which nothing has been bought yet. */
@@ -320,12 +317,9 @@ export class BudgetBookLog {
 
   /** Writes entry n. Returns the entry that exists afterwards: the new one or an earlier one. */
   async write(n: number, record: BookRecord): Promise<BookRecord> {
-    const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
-    if (put === 'won') return record;
-    // The write may have succeeded even though its reply, or the reply to a retry, was lost.
-    const existing = await this.entry(n);
-    if (existing !== null) return existing;
-    throw put === 'lost' ? new UnreadableBookError(goneText(this.campaign, n)) : put.error;
+    const existing = await writeOnce(this.journal, this.log, n, record);
+    if (existing?.kind !== 'book') throw new UnreadableBookError(goneText(this.campaign, n));
+    return existing;
   }
 }
 

@@ -136,6 +136,8 @@ interface RecordedBill {
   readonly bill: BillEntry;
   /** Whether this call wrote it. */
   readonly isNew: boolean;
+  /** The send as it was before this call. */
+  readonly send: Send;
 }
 
 /**
@@ -155,10 +157,8 @@ export async function recordBill(
   const { about, source, reference } = bill;
   for (;;) {
     const entries = await journal.read(key);
-    const isSent = entries.some(
-      (entry) => (entry.kind === 'intent' || entry.kind === 'lost') && entry.nonce === about,
-    );
-    if (!isSent) return undefined;
+    const send = stateOf(entries).sends.find(({ sent }) => sent.nonce === about);
+    if (send === undefined) return undefined;
     const earlier = entries.find(
       (entry): entry is BillEntry =>
         entry.kind === 'bill' &&
@@ -166,14 +166,14 @@ export async function recordBill(
         entry.source === source &&
         entry.reference === reference,
     );
-    if (earlier !== undefined) return { bill: earlier, isNew: false };
-    if ((await journal.append(key, entries.length, bill)) === 'won') return { bill, isNew: true };
+    if (earlier !== undefined) return { bill: earlier, isNew: false, send };
+    if ((await journal.append(key, entries.length, bill)) === 'won') return { bill, isNew: true, send };
   }
 }
 
 /**
  * Records what a task cost according to its final record, as a bill of the send that created it.
- * @returns with the send as it was before; undefined if the journal does not have the task; `currency` if the send's estimate has another one
+ * @returns undefined if the journal does not have the task; `currency` if the send's estimate has another one
  * @throws as {@link recordBill} does
  */
 export async function recordTaskBill(
@@ -181,7 +181,7 @@ export async function recordTaskBill(
   { taskId, account }: Pick<VideoTask, 'taskId' | 'account'>,
   actual: Money,
   at: string,
-): Promise<(RecordedBill & { readonly send: Send }) | 'currency' | undefined> {
+): Promise<RecordedBill | 'currency' | undefined> {
   const owner = (await journal.findTask(taskId)).find(({ video }) => video.account === account);
   if (owner === undefined) return undefined;
   const key = { namespace: owner.namespace, creationKey: owner.creationKey };
@@ -195,8 +195,7 @@ export async function recordTaskBill(
   if (estimate !== null && estimate.currency !== actual.currency) return 'currency';
   const words = { source: 'service', by: 'service', reason: "amount in the task's record" } as const;
   const bill = { about: send.sent.nonce, ...actual, ...words, reference: taskId, at };
-  const recorded = await recordBill(journal, key, { v: 1, kind: 'bill', ...bill });
-  return recorded && { ...recorded, send };
+  return recordBill(journal, key, { v: 1, kind: 'bill', ...bill });
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordBill } from '../../../src/domain/journal';
+import { type BillEntry } from '../../../src/domain/log-entries';
 import { createFileJournal, createFileRecords } from '../../../src/stores/journal/file-journal';
 import { pruneJournal } from '../../../src/stores/journal/prune-journal';
 import {
@@ -23,14 +24,17 @@ describe('a bill that is recorded', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  it('stands behind what is there, once for its send, source and reference', async () => {
+  it('stands behind what is there, once for its send, source and reference, and says what the send was before', async () => {
+    const before = (bill: BillEntry | null) => ({ sent: intentEntry(), answer: null, decision: null, bill });
     const bill = billEntry();
-    expect(await recordBill(journal(), KEY, bill)).toEqual({ bill, isNew: true });
+    expect(await recordBill(journal(), KEY, bill)).toEqual({ bill, isNew: true, send: before(null) });
     const again = billEntry({ microUnits: 1, by: 'bob' });
-    expect(await recordBill(journal(), KEY, again)).toEqual({ bill, isNew: false });
+    expect(await recordBill(journal(), KEY, again)).toEqual({ bill, isNew: false, send: before(bill) });
     const others = [billEntry({ reference: 'other' }), billEntry({ source: 'service' })];
-    for (const other of others)
-      expect(await recordBill(journal(), KEY, other)).toEqual({ bill: other, isNew: true });
+    for (const [index, other] of others.entries())
+      expect(await recordBill(journal(), KEY, other)).toEqual({
+        ...{ bill: other, isNew: true, send: before([bill, ...others][index] ?? null) },
+      });
     expect(await journal().read(KEY)).toEqual([intentEntry(), bill, ...others]);
   });
 

@@ -222,7 +222,7 @@ async function applyBills(
       };
       const recorded = await orUnusable(recordBill(place.journal, { namespace, creationKey }, entry));
       if (recorded?.isNew !== true) return;
-      await orUnusable(count(call.send, entry));
+      await orUnusable(count(recorded.send, entry));
       applied.recorded += 1;
       applied.amount += bill.microUnits;
       if (applied.recorded % BILLS_PER_REPORT === 0) progress(applied.recorded);

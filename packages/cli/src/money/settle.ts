@@ -51,7 +51,7 @@ export async function settleCall(
       '--reference',
       `already bills this send: ${text}, by ${existing.by} at ${existing.at}. Use another reference to correct it.`,
     );
-  if (isNew) await orUnusable(billCounter(place)(send, bill));
+  if (isNew) await orUnusable(billCounter(place)(recorded.send, bill));
   report.say(
     isNew ? `Recorded for ${key.creationKey}: ${text}.` : `Already recorded for ${key.creationKey}: ${text}.`,
   );

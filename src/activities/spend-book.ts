@@ -35,8 +35,8 @@ export interface Reserved {
   correct(microUnits: number): Promise<void>;
 }
 
-/** Returned when the window's limit has been reached. */
-interface LimitReached {
+/** How much of a window is used. */
+interface SpentIn {
   /** Micro-units spent or reserved in the window. */
   readonly spent: number;
   /** When the window ends, in milliseconds since the Unix epoch. */
@@ -63,10 +63,10 @@ export class SpendBooks {
   ) {}
 
   /**
-   * Reserves an estimate in the limit's current window. @throws when the journal fails, in which case nothing may be
-   * sent
+   * Reserves an estimate in the limit's current window, or returns how much of it is used if the limit has been
+   * reached. @throws when the journal fails, in which case nothing may be sent
    */
-  async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | LimitReached> {
+  async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | SpentIn> {
     const { book, endsAt } = this.windowOf(limit, this.now());
     if (!(await book.add(microUnits, limit.microUnits))) {
       const allowed = await this.allowed(limit);
@@ -83,11 +83,14 @@ export class SpendBooks {
   }
 
   /** Returns how much of the limit's current window is used, and what persons have allowed in addition. */
-  async used(
-    limit: CallLimit,
-  ): Promise<{ readonly spent: number; readonly allowed: number; readonly endsAt: number }> {
-    const { book, endsAt } = this.windowOf(limit, this.now());
-    return { spent: await book.read(), allowed: await this.allowed(limit), endsAt };
+  async used(limit: CallLimit): Promise<SpentIn & { readonly allowed: number }> {
+    return { ...(await this.spentIn(limit, this.now())), allowed: await this.allowed(limit) };
+  }
+
+  /** Returns how much of the limit's window at a time is used. @param at milliseconds since the Unix epoch */
+  async spentIn(limit: CallLimit, at: number): Promise<SpentIn> {
+    const { book, endsAt } = this.windowOf(limit, at);
+    return { spent: await book.read(), endsAt };
   }
 
   /**

@@ -1,5 +1,6 @@
-import { campaignNotices, SpendReader } from '../../packages/notices/src/money-notices';
+import { campaignNotices, limitNotices } from '../../packages/notices/src/money-notices';
 import { makeNotice } from '../../packages/notices/src/notice';
+import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { type CallLimit } from '../../src/domain/money';
 
 const PLACE = { namespace: 'default', taskQueue: 'media' };
@@ -58,18 +59,19 @@ describe('what makes a notice', () => {
       'spend/studio/USD/2026-11-29T11': [40],
       'spend/studio/USD/2026-11-29T12': [10, 60, 100],
     };
-    const reader = new SpendReader({
+    const journal: CreateJournal = {
+      ...NO_JOURNAL,
       readRecord: async ({ name }, n) => {
         const sum = spent[name]?.[n];
         return sum === undefined ? null : { v: 1, kind: 'spend', nonce: `${n}`, at: '', spent: sum };
       },
-    });
+    };
     const read = async (microUnits: number, isFull = false) => {
       const limit: CallLimit = {
         ...{ payer: 'studio', microUnits, currency: 'USD', per: 'hour', whenReached: 'wait' },
       };
       const since = Date.parse('2026-11-29T10:59:00Z');
-      return reader.notices(PLACE, limit, { since, now: NOW, isFull });
+      return limitNotices(journal, PLACE, limit, { since, now: NOW, isFull });
     };
     const first = await read(100);
     expect(first.map(({ data }) => [data['window'], data['percent']])).toEqual([

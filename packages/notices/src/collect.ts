@@ -8,7 +8,7 @@ import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
-import { SpendReader } from './money-notices';
+import { limitNotices } from './money-notices';
 import { makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
 import { findOpen } from './open-calls';
 import {
@@ -69,11 +69,6 @@ export async function startDelivery(
  */
 export function createCollect(parts: CollectParts): NoticeActivities['notices.collect'] {
   const posted = new LRUCache<string, true>({ max: REMEMBERED });
-  let spending: { readonly journal: CreateJournal; readonly reader: SpendReader } | undefined;
-  const readerOf = (journal: CreateJournal): SpendReader => {
-    if (spending?.journal !== journal) spending = { journal, reader: new SpendReader(journal) };
-    return spending.reader;
-  };
   return async ({ state, now }) => {
     const { place, everyMs } = parts;
     const endpoints = parts.endpoints();
@@ -117,7 +112,7 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
       if (journal === undefined) return;
       for (const one of parts.limits()) {
         const isFull = [...full].some((name) => name === one.payer || name.startsWith(`${one.payer}@`));
-        for (const notice of await readerOf(journal).notices(place, one, { since: earliest, now, isFull }))
+        for (const notice of await limitNotices(journal, place, one, { since: earliest, now, isFull }))
           await round.post(notice);
       }
     });

@@ -1,7 +1,6 @@
 import { type RowOutcome } from 'temporal-media';
-import { spendLog } from 'temporal-media/internal/domain/campaign/budget-book';
-import { newestEntry } from 'temporal-media/internal/domain/journal';
-import { type CallLimit, type SpendLimit, spendWindow } from 'temporal-media/internal/domain/money';
+import { spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { type CallLimit, spendWindow } from 'temporal-media/internal/domain/money';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
@@ -28,56 +27,33 @@ function reached(used: number, total: number, isSpent: boolean): readonly number
 /** The most windows that one round reads for an account, for example hours of an outage. */
 const MOST_WINDOWS = 100;
 
-/** Reads what accounts have spent, and remembers where their logs ended. */
-export class SpendReader {
-  private readonly known = new Map<string, number>();
-
-  constructor(private readonly journal: Pick<CreateJournal, 'readRecord'>) {}
-
-  /** Returns the notices about a limit's windows that were open between two times. */
-  async notices(
-    place: NoticePlace,
-    { payer, currency, microUnits, per }: CallLimit,
-    { since, now, isFull }: { readonly since: number; readonly now: number; readonly isFull: boolean },
-  ): Promise<readonly Notice[]> {
-    const notices: Notice[] = [];
-    for (const window of windowsBetween(per, since, now)) {
-      const used = await this.spent(payer, currency, window);
-      // Calls wait in the current window only.
-      const isSpent = isFull && window === spendWindow(per, now).id;
-      for (const percent of reached(used, microUnits, isSpent))
-        notices.push(
-          makeNotice(
-            place,
-            'limit.reached',
-            [place.taskQueue, payer, currency, window, microUnits, percent],
-            now,
-            { account: payer, percent, used, limit: { microUnits, currency }, per, window },
-          ),
-        );
-    }
-    return notices;
-  }
-
-  private async spent(payer: string, currency: string, window: string): Promise<number> {
-    const log = spendLog(payer, currency, window);
-    const read = (n: number) => this.journal.readRecord(log, n);
-    const newest = await newestEntry(async (n) => (await read(n)) !== null, this.known.get(log.name) ?? null);
-    if (newest === null) return 0;
-    this.known.set(log.name, newest);
-    const record = await read(newest);
-    return record?.kind === 'spend' ? record.spent : 0;
-  }
-}
-
-function windowsBetween(per: SpendLimit['per'], since: number, now: number): readonly string[] {
-  const windows: string[] = [];
-  for (let at = since; at <= now && windows.length < MOST_WINDOWS;) {
-    const { id, endsAt } = spendWindow(per, at);
-    windows.push(id);
+/** Returns the notices about a limit's windows that were open between two times. */
+export async function limitNotices(
+  journal: CreateJournal,
+  place: NoticePlace,
+  limit: CallLimit,
+  { since, now, isFull }: { readonly since: number; readonly now: number; readonly isFull: boolean },
+): Promise<readonly Notice[]> {
+  const { payer, currency, microUnits, per } = limit;
+  const notices: Notice[] = [];
+  let at = since;
+  for (let windows = 0; at <= now && windows < MOST_WINDOWS; windows += 1) {
+    const { spent: used, endsAt } = await spendBooksOf(journal).spentIn(limit, at);
+    const window = spendWindow(per, at).id;
+    // Calls wait in the current window only.
+    for (const percent of reached(used, microUnits, isFull && now < endsAt))
+      notices.push(
+        makeNotice(
+          place,
+          'limit.reached',
+          [place.taskQueue, payer, currency, window, microUnits, percent],
+          now,
+          { account: payer, percent, used, limit: { microUnits, currency }, per, window },
+        ),
+      );
     at = endsAt;
   }
-  return windows;
+  return notices;
 }
 
 /** What a running campaign's state and an ended campaign's result say. */

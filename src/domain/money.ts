@@ -322,6 +322,23 @@ export function limitsOf(
   return [...own, ...ofLabels];
 }
 
+/**
+ * Returns the limits that are known without a call: the credential's own, and those of each label value that is
+ * configured. Other values of a label are only in the journal.
+ */
+export function configuredLimits(
+  credential: string,
+  { spendLimit, limits = [] }: SpendLimits,
+): readonly CallLimit[] {
+  const labels = limits.flatMap(({ label, values }) =>
+    Object.keys(values).map((value) => ({ [label]: value })),
+  );
+  return [
+    ...limitsOf(credential, { spendLimit }),
+    ...labels.flatMap((one) => limitsOf(credential, { limits }, one)),
+  ];
+}
+
 interface SpendWindow {
   /** Common prefix of the ISO 8601 times in this window: `2026-01-31T07`, `2026-01-31`, `2026-01`. */
   readonly id: string;

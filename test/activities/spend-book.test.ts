@@ -5,7 +5,13 @@ import fc from 'fast-check';
 import { SpendBooks } from '../../src/activities/spend-book';
 import { spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
-import { type Labels, limitsOf, type SpendLimit, spendWindow } from '../../src/domain/money';
+import {
+  configuredLimits,
+  type Labels,
+  limitsOf,
+  type SpendLimit,
+  spendWindow,
+} from '../../src/domain/money';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 
 const ACCOUNT = 'studio-a';
@@ -118,6 +124,14 @@ describe('limits by label', () => {
       ['a/project=x', 5],
     ]);
     expect(payers({ tenant: 'constructor', toString: 'x' })).toContainEqual(['a/tenant=constructor', 50]);
+  });
+
+  it('are known without a call for the account, and for each value that is configured', () => {
+    expect(configuredLimits('a', LABELLED).map(({ payer, microUnits }) => [payer, microUnits])).toEqual([
+      ['a', 100],
+      ['a/tenant=acme', 80],
+      ['a/project=x', 5],
+    ]);
   });
 });
 

@@ -5,7 +5,7 @@ import { type DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { limitsOf } from 'temporal-media/internal/domain/money';
+import { configuredLimits } from 'temporal-media/internal/domain/money';
 import { baseTaskQueue, STARTED_BY } from 'temporal-media/internal/domain/names';
 import { accountsOf, readAccountOptions } from 'temporal-media/internal/settings/accounts';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
@@ -182,15 +182,9 @@ function activitiesOf(parts: NoticesParts, place: Parameters<typeof createCollec
       ...{ place, endpoints, everyMs, pauses },
       journal: async () => (journal ??= await existingJournal(config)),
       limits: () =>
-        [...accountsOf(config), ...fromCode].flatMap((account) => [
-          ...limitsOf(account.credential, account),
-          // Values with their own amount. Other values of a label are only in the journal.
-          ...(account.limits ?? []).flatMap(({ label, values }) =>
-            Object.keys(values).flatMap((value) =>
-              limitsOf(account.credential, { limits: account.limits }, { [label]: value }),
-            ),
-          ),
-        ]),
+        [...accountsOf(config), ...fromCode].flatMap((account) =>
+          configuredLimits(account.credential, account),
+        ),
     }),
     'notices.deliver': createDeliver({ endpoints, env, count }),
   };

@@ -1,6 +1,12 @@
 import { countBill, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
-import { type CallLimit, formatMoney, limitsOf, type Money } from 'temporal-media/internal/domain/money';
+import {
+  type CallLimit,
+  configuredLimits,
+  formatMoney,
+  limitsOf,
+  type Money,
+} from 'temporal-media/internal/domain/money';
 import { type AccountSettings, accountsOf, credentialOf } from 'temporal-media/internal/settings/accounts';
 import { type MediaConfig } from 'temporal-media/worker';
 import { amountOf } from '../campaign/options';
@@ -34,11 +40,7 @@ export async function showLimits({ report }: CommandContext, place: Place): Prom
     for (const limit of found) limits.set(`${limit.payer} ${limit.per}`, limit);
   };
   const accounts = accountsOf(place.config);
-  for (const account of accounts) {
-    add(limitsOf(account.credential, account));
-    for (const { label, values } of account.limits ?? [])
-      for (const value of Object.keys(values)) add(limitsOf(account.credential, account, { [label]: value }));
-  }
+  for (const account of accounts) add(configuredLimits(account.credential, account));
   // No window is longer than a month.
   const since = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth());
   if (accounts.some(({ limits: ofLabels }) => ofLabels?.some(({ each }) => each !== null) === true))

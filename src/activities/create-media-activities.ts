@@ -250,10 +250,11 @@ class ActualRules {
   async addTo(input: PollVideosInput, models: ModelSource): Promise<PollVideosInput> {
     const entries = await atMostFor(models.all(), RULES_WITHIN_MS).catch(reported(undefined));
     if (entries !== undefined) this.known.set(models, entries);
-    const rules = new Map((this.known.get(models) ?? []).map(({ id, actual }) => [id, actual]));
+    const rules = (this.known.get(models) ?? []).filter(({ actual }) => actual !== undefined);
+    if (rules.length === 0) return input;
     const byModel = input.byModel.map((batch) => ({
       ...batch,
-      ...given({ actual: batch.model === null ? undefined : rules.get(batch.model) }),
+      ...given({ actual: rules.find(({ id }) => id === batch.model)?.actual }),
     }));
     return { ...input, byModel };
   }

@@ -3,6 +3,7 @@ import { given } from 'temporal-media/internal/domain/json';
 import {
   estimateOfSend,
   isPaid,
+  type LogEntry,
   mayBeOwed,
   purchaseOf,
   type RecordedAnswer,
@@ -14,7 +15,7 @@ import { existingJournal } from 'temporal-media/internal/stores/open-stores';
 import { type CreateJournal, type JournalPage } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandContext } from '../shared/context';
-import { CliError } from '../shared/errors';
+import { badInput, CliError } from '../shared/errors';
 import { textTable } from '../shared/progress-view';
 import { shownLocation } from '../shared/text';
 
@@ -56,29 +57,40 @@ export async function openPlace(
 /** A store lists about as many names for a page, however few of them are used. */
 const LOGS_PER_PAGE = 1_000;
 
+/** Yields the logs of the journal, page by page. Only one page is in memory. @throws CliError `journal_unusable` */
+export async function* logPages({ journal }: Pick<Place, 'journal'>): AsyncGenerator<JournalPage['logs']> {
+  let after: string | null = null;
+  do {
+    const { logs, next }: JournalPage = await orUnusable(journal.scan(after, LOGS_PER_PAGE));
+    yield logs;
+    after = next;
+  } while (after !== null);
+}
+
+/** Returns the sends of a key, oldest first. */
+export function callsOf(log: readonly LogEntry[]): readonly SentCall[] {
+  const state = stateOf(log);
+  return state.sends.map((send, at) => ({ state, send, at }));
+}
+
 /**
- * Yields the sends of each key that were made in the period, page by page. @throws CliError `journal_unusable`
+ * Yields the sends of each key that were made in the period. @throws CliError `journal_unusable`
  * @param place with `namespace: null` for the sends of all namespaces
  */
 export async function* callsIn(
   { journal, namespace }: Pick<Place, 'journal'> & { readonly namespace: string | null },
   { since, until }: Period,
 ): AsyncGenerator<readonly SentCall[]> {
-  let after: string | null = null;
-  do {
-    const { logs, next }: JournalPage = await orUnusable(journal.scan(after, LOGS_PER_PAGE));
+  const isMeant = ({ send: { sent } }: SentCall): boolean =>
+    // A send with an unreadable time is in every period, rather than in none.
+    (namespace === null || sent.namespace === namespace) &&
+    !(Date.parse(sent.at) < since) &&
+    !(Date.parse(sent.at) >= until);
+  for await (const logs of logPages({ journal }))
     for (const log of logs) {
-      const state = stateOf(log);
-      const isMeant = ({ sent }: Send): boolean =>
-        // A send with an unreadable time is in every period, rather than in none.
-        (namespace === null || sent.namespace === namespace) &&
-        !(Date.parse(sent.at) < since) &&
-        !(Date.parse(sent.at) >= until);
-      const calls = state.sends.flatMap((send, at) => (isMeant(send) ? [{ state, send, at }] : []));
+      const calls = callsOf(log).filter((call) => isMeant(call));
       if (calls.length > 0) yield calls;
     }
-    after = next;
-  } while (after !== null);
 }
 
 /** Rejects with the reason that a record could not be read. @throws CliError `journal_unusable` */
@@ -87,6 +99,16 @@ export function orUnusable<T>(reading: Promise<T>): Promise<T> {
     const { name, message } = error as Error;
     throw name === 'JournalRecordError' ? new CliError('journal_unusable', message) : error;
   });
+}
+
+/** Longest text of a bill. */
+const LONGEST = 500;
+
+/** Checks the words that a person enters about a bill, by option. @throws CliError `bad_input` */
+export function checkWords(words: { readonly [option: string]: string | undefined }, hint: string): void {
+  for (const [field, text] of Object.entries(words))
+    if (text !== undefined && (text.trim() === '' || text.length > LONGEST))
+      throw badInput([{ field, message: `must have 1 to ${LONGEST} characters.` }], hint);
 }
 
 /** What became of a send: its purchase or answer, or why nobody knows. */

@@ -17,12 +17,11 @@ import { recordBill } from 'temporal-media/internal/domain/journal';
 import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { formatMoney } from 'temporal-media/internal/domain/money';
-import { stateOf } from 'temporal-media/internal/domain/paid-log';
 import { linesOf, manifestText } from 'temporal-media/internal/manifest/manifest-text';
 import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { type Report } from '../shared/report';
-import { orUnusable, type Place, type SentCall } from './calls';
+import { callsOf, logPages, orUnusable, type Period, type Place } from './calls';
 import { FoundList, findingsTable } from './check-findings';
 import { type CheckFinding, type CheckScope, FINDINGS, judgeSend, unclearCall } from './check-judge';
 import { LineBook } from './check-lines';
@@ -40,8 +39,8 @@ export interface CheckRequest {
   readonly file: string;
   readonly format: Omit<InvoiceFormat, 'progress'>;
   readonly account: string | undefined;
-  readonly since: number | undefined;
-  readonly until: number | undefined;
+  /** Without a limit, infinite. */
+  readonly period: Period;
   readonly tolerance: CheckScope['tolerance'];
   /** Undefined for one that is made from the file's content. */
   readonly reference: string | undefined;
@@ -131,16 +130,16 @@ async function announce(
 }
 
 function scopeOf(
-  { account, since, until, reference, corrects, tolerance, missingAreFree }: CheckRequest,
+  { account, period, reference, corrects, tolerance, missingAreFree }: CheckRequest,
   { namespace }: Place,
   invoice: Invoice,
   failedTasks: ReadonlySet<string>,
 ): CheckScope {
-  const isGiven = since !== undefined || until !== undefined;
+  const { since, until } = period;
   return {
     ...{ namespace, account, corrects, tolerance, missingAreFree, failedTasks, invoice },
     // `until` is excluded in options, and included in the scope.
-    period: isGiven ? { since: since ?? -Infinity, until: (until ?? Infinity) - 1 } : invoice.period,
+    period: since === -Infinity && until === Infinity ? invoice.period : { since, until: until - 1 },
     reference: reference ?? `invoice ${invoice.digest}`,
     now: Date.now(),
   };
@@ -156,20 +155,6 @@ function sayHowRead(report: Report, { columns, rounded, endsWithBreak }: Invoice
     );
 }
 
-/** Keys per page. A page is the only part of the journal that is in memory. */
-const LOGS_PER_PAGE = 1_000;
-
-async function* logPages({ journal }: Place): AsyncGenerator<readonly (readonly LogEntry[])[]> {
-  let after: string | null = null;
-  do {
-    const { logs, next }: Awaited<ReturnType<Place['journal']['scan']>> = await orUnusable(
-      journal.scan(after, LOGS_PER_PAGE),
-    );
-    yield logs;
-    after = next;
-  } while (after !== null);
-}
-
 async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGenerator<readonly LogEntry[]> {
   let keys = 0;
   for await (const logs of logPages(place))
@@ -178,11 +163,6 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
       keys += 1;
       if (keys % LINES_PER_REPORT === 0) progress(keys);
     }
-}
-
-function callsOf(log: readonly LogEntry[]): readonly SentCall[] {
-  const state = stateOf(log);
-  return state.sends.map((send, at) => ({ state, send, at }));
 }
 
 /** Reads the journal once more, because a first call was judged before the second one was found. */

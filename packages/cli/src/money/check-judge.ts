@@ -142,7 +142,7 @@ function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): Chec
   if (earlier === 'agreed') return NOTHING;
   const finding = differenceOf(scope, call, lines, said);
   if (earlier === 'recorded') return { finding, bill: null };
-  if (earlier !== null) return { finding: said('billed_before', earlier), bill: null };
+  if (earlier !== null) return { finding: said('billed_before', earlier.note), bill: null };
   const more = lines.lines > 1 ? ` and ${lines.lines - 1} more` : '';
   return { finding, bill: { microUnits: lines.sum, reason: `money check, line ${lines.line}${more}` } };
 }
@@ -197,18 +197,20 @@ function expectedFor(send: Send): Money | null {
     : estimateOfSend(send);
 }
 
+type EarlierBill = 'recorded' | 'agreed' | { readonly note: string };
+
 /**
  * How a bill in the log keeps this invoice's from being recorded: it is this one (`recorded`), or a person recorded the
- * same by hand (`agreed`), or it says something else, which is returned. A service's own report is only compared.
+ * same by hand (`agreed`), or it says something else (`note`). A service's own report is only compared.
  */
-function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): string | null {
+function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): EarlierBill | null {
   if (bill === null || bill.source === 'service' || isCorrected(scope, bill)) return null;
   const isOwn = bill.source === 'invoice' && bill.reference === scope.reference;
   if (bill.microUnits === lines.sum && bill.currency === scope.invoice.currency) {
     if (isOwn) return 'recorded';
     if (bill.source === 'person') return 'agreed';
   }
-  return `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.`;
+  return { note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.` };
 }
 
 /** Whether a bill is of the invoice that this one replaces. */

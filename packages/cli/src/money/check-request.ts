@@ -3,6 +3,7 @@ import { readAmount } from 'temporal-media/internal/domain/money';
 import { type CommonOptions } from '../shared/context';
 import { badInput, type CliError } from '../shared/errors';
 import { userName } from '../unconfirmed/run';
+import { checkWords } from './calls';
 import { type DecimalMark, readInvoiceAmount } from './check-amounts';
 import { COLUMN_KINDS, type ColumnNames } from './check-columns';
 import { type CheckRequest } from './check-invoice';
@@ -35,25 +36,14 @@ export interface CheckOptions extends CommonOptions {
 }
 
 /** Options that the other commands have too, after they were checked. */
-interface Shared {
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-  readonly limit: number;
-}
+type Shared = Pick<CheckRequest, 'period' | 'limit'>;
 
-/** Longest text of a bill. */
-const LONGEST = 500;
+const NOT_WRITTEN = 'Nothing was written. `temporal-media money check --help` shows examples.';
 
 /** Checks the options. @throws CliError for an option with an invalid value */
 export function checkRequest(file: string, options: CheckOptions, shared: Shared): CheckRequest {
   const { account, reference, corrects, out, decimal, by = userName() } = options;
-  for (const [field, text] of Object.entries({
-    '--reference': reference,
-    '--corrects': corrects,
-    '--by': by,
-  }))
-    if (text !== undefined && (text.trim() === '' || text.length > LONGEST))
-      throw issue(field, `must have 1 to ${LONGEST} characters.`);
+  checkWords({ '--reference': reference, '--corrects': corrects, '--by': by }, NOT_WRITTEN);
   if (reference !== undefined && reference === corrects)
     throw issue('--corrects', 'must be the reference of the earlier bills, not of this file.');
   const currency = options.currency?.toUpperCase();
@@ -73,8 +63,7 @@ export function checkRequest(file: string, options: CheckOptions, shared: Shared
   };
 }
 
-const issue = (field: string, message: string): CliError =>
-  badInput([{ field, message }], 'Nothing was written. `temporal-media money check --help` shows examples.');
+const issue = (field: string, message: string): CliError => badInput([{ field, message }], NOT_WRITTEN);
 
 function columnsOf(options: CheckOptions): ColumnNames {
   return Object.fromEntries(

@@ -169,13 +169,8 @@ function addCheckCommand(money: Command, context: CommandContext): void {
         import('./check-invoice.js'),
         import('./check-request.js'),
       ]);
-      const time = (field: string, text: string | undefined): number | undefined =>
-        text === undefined ? undefined : timeOf(field, text);
-      const request = checkRequest(file, options, {
-        since: time('--since', options.since),
-        until: time('--until', options.until),
-        limit: limitOf(options.limit),
-      });
+      const [period, limit] = [periodOf(options), limitOf(options.limit)];
+      const request = checkRequest(file, options, { period, limit });
       await checkInvoice(context, await placeOf(context, options), request);
     });
 }

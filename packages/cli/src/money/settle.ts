@@ -1,12 +1,11 @@
 import { recordBill } from 'temporal-media/internal/domain/journal';
 import { costOf, mayBeOwed } from 'temporal-media/internal/domain/log-entries';
 import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
-import { stateOf } from 'temporal-media/internal/domain/paid-log';
 import { type BillEntry, type JournalKey } from 'temporal-media/stores';
 import { type CommandContext } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 import { userName } from '../unconfirmed/run';
-import { fateOf, orUnusable, type Place, type SentCall, taskOf } from './calls';
+import { callsOf, checkWords, fateOf, orUnusable, type Place, type SentCall, taskOf } from './calls';
 import { billCounter } from './limits';
 
 /** A bill, as a person enters it. */
@@ -31,11 +30,8 @@ export async function settleCall(
   place: Place,
   { id, amount, reference, reason, by = userName(), send: sendId }: Settlement,
 ): Promise<void> {
-  const words = { '--reference': reference, '--reason': reason, '--by': by };
-  for (const [field, text] of Object.entries(words))
-    if (text.trim() === '' || text.length > LONGEST)
-      throw issue(field, `must have 1 to ${LONGEST} characters.`);
-  const { key, calls } = await callsOf(place, id);
+  checkWords({ '--reference': reference, '--reason': reason, '--by': by }, NOT_RECORDED);
+  const { key, calls } = await callsWith(place, id);
   const { send } = chosen(calls, sendId);
   const money = billedAmount(amount, costOf(send)?.currency ?? null);
   const bill: BillEntry = {
@@ -59,9 +55,6 @@ export async function settleCall(
   report.reply({ ok: true, data: { creationKey: key.creationKey, isNew, bill: existing } });
 }
 
-/** Longest text of a bill. */
-const LONGEST = 500;
-
 function notFound(id: string, { namespace }: Place): CliError {
   return new CliError(
     'not_found',
@@ -78,7 +71,7 @@ interface CallsOfKey {
 }
 
 /** Finds an id as a creation key, then as a task. For a task, only the send that created it. */
-async function callsOf(place: Place, id: string): Promise<CallsOfKey> {
+async function callsWith(place: Place, id: string): Promise<CallsOfKey> {
   const { journal, namespace } = place;
   const own = await read(place, { namespace, creationKey: id });
   if (own.calls.length > 0) return own;
@@ -97,8 +90,7 @@ async function callsOf(place: Place, id: string): Promise<CallsOfKey> {
 }
 
 async function read({ journal }: Place, key: JournalKey): Promise<CallsOfKey> {
-  const state = stateOf(await orUnusable(journal.read(key)));
-  return { key, calls: state.sends.map((send, at) => ({ state, send, at })) };
+  return { key, calls: callsOf(await orUnusable(journal.read(key))) };
 }
 
 /** Returns the named send, or the only one that a bill can be about. @throws CliError */

@@ -7,6 +7,7 @@ const { performance } = require('node:perf_hooks');
 const { createJournal } = require('../../lib/stores/journal/create-journal.js');
 const { createFileRecords } = require('../../lib/stores/journal/file-journal.js');
 const { goal } = require('../framework/goal.js');
+const { startBucket, startDatabase } = require('../framework/journal-stores.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
 const { writeDurably } = require('../framework/write-durably.js');
 
@@ -51,37 +52,22 @@ async function files(scope) {
 }
 
 async function bucket(scope, say) {
-  const { findS3, startS3 } = require('../../scripts/stores/s3.js');
-  const found = findS3({ say });
-  if (found.path === null) return void say(`No bucket: ${found.reason}.`);
-  const server = await startS3();
-  scope.defer(() => server.stop());
-  await server.createBucket('bench');
-  const { createS3Client, createS3Records } = require('../../packages/store-s3/lib/index.js');
-  const { PutObjectCommand } = require('@aws-sdk/client-s3');
-  const client = createS3Client(server.env);
-  return {
-    name: 's3',
-    text: 'two bare PUTs to the same gateway',
-    journal: createJournal(createS3Records({ client, bucket: 'bench', prefix: 'journal' })),
-    bare: (name, text) =>
-      client.send(new PutObjectCommand({ Bucket: 'bench', Key: `bare/${name}`, Body: text })),
-  };
+  const bucket = await startBucket(scope, say);
+  return (
+    bucket && {
+      name: 's3',
+      text: 'two bare PUTs to the same gateway',
+      journal: createJournal(bucket.records),
+      bare: (name, text) => bucket.put(`bare/${name}`, text),
+    }
+  );
 }
 
 async function database(scope, say) {
-  const { findPostgres, startPostgres } = require('../../scripts/stores/postgres.js');
-  if (findPostgres() === null) return void say('No database: install the package "postgresql".');
-  const server = await startPostgres();
-  scope.defer(() => server.stop());
-  const { createPostgresRecords, migratePostgres } = require('../../packages/store-postgres/lib/index.js');
-  await migratePostgres(server.url);
-  const { Pool } = require('pg');
-  const pool = new Pool({ connectionString: server.url });
-  pool.on('error', () => undefined);
+  const database = await startDatabase(scope, say);
+  if (database === undefined) return undefined;
+  const { pool, records } = database;
   await pool.query('CREATE TABLE bare (name text PRIMARY KEY, body text NOT NULL)');
-  const records = createPostgresRecords({ url: server.url });
-  scope.defer(() => Promise.all([records.close(), pool.end()]));
   return {
     name: 'postgres',
     text: 'two bare INSERTs into the same database',

@@ -10,12 +10,15 @@ const { clearInterval, setInterval } = require('node:timers');
 const { fileOfRecord, createFileRecords } = require('../../lib/stores/journal/file-journal.js');
 const { createJournal } = require('../../lib/stores/journal/create-journal.js');
 const { entryName, keyPrefix } = require('../../lib/stores/journal/records.js');
+const { startBucket, startDatabase } = require('../framework/journal-stores.js');
 const { cpuMs, watchMemory } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 
 const title = 'money report and money check over a whole journal in files, a bucket and a database';
 const MAIN = path.resolve(__dirname, '../../packages/cli/lib/main.js');
 const CALLS = { files: 1_000_000, s3: 100_000, postgres: 1_000_000 };
+/** `BENCH_STORES=s3` measures only these; `BENCH_SIZES=1000000` sets the calls of all. */
+const STORES = process.env.BENCH_STORES?.split(',') ?? Object.keys(CALLS);
 const QUICK = { files: 2_000, s3: 500, postgres: 2_000 };
 /** Bills that are recorded: each is a durable write. */
 const BILLS = 20_000;
@@ -26,9 +29,10 @@ async function run({ scope, say, quick }) {
   const folder = await scope.folder();
   const values = {};
   for (const [name, open] of Object.entries({ files, postgres: database, s3: bucket })) {
+    if (!STORES.includes(name)) continue;
     const place = await open(scope, say, folder);
     if (place === undefined) continue;
-    const calls = sizes[name];
+    const calls = Number(process.env.BENCH_SIZES ?? sizes[name]);
     const seedingAt = performance.now();
     await place.seed(calls);
     say(`${name}: ${calls} calls written in ${Math.round((performance.now() - seedingAt) / 1000)} s`);
@@ -77,7 +81,7 @@ async function files(_scope, _say, folder) {
   return {
     env: { MEDIA_DATA_DIR: path.join(folder, 'data') },
     seed: async (calls) => {
-      for (const { name, text } of records(calls)) {
+      for (const { name, text } of recordsOf(calls)) {
         const file = fileOfRecord(root, name);
         if (name.endsWith('/0.entry')) mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
         writeFileSync(file, text);
@@ -87,23 +91,16 @@ async function files(_scope, _say, folder) {
 }
 
 async function bucket(scope, say) {
-  const { findS3, startS3 } = require('../../scripts/stores/s3.js');
-  const found = findS3({ say });
-  if (found.path === null) return void say(`No bucket: ${found.reason}.`);
-  const server = await startS3();
-  scope.defer(() => server.stop());
-  await server.createBucket('bench');
-  const { createS3Client, createS3Records } = require('../../packages/store-s3/lib/index.js');
-  const { PutObjectCommand } = require('@aws-sdk/client-s3');
-  const client = createS3Client(server.env);
-  await createJournal(createS3Records({ client, bucket: 'bench', prefix: 'journal' })).identity();
+  const { env, put, records } = (await startBucket(scope, say)) ?? {};
+  if (env === undefined) return undefined;
+  await createJournal(records).identity();
   return {
-    env: { ...server.env, MEDIA_JOURNAL: 's3://bench/journal' },
+    env,
     seed: async (calls) => {
-      const all = records(calls);
+      const all = recordsOf(calls);
       const lane = async () => {
         for (const { name, text } of { [Symbol.iterator]: () => ({ next: () => all.next() }) })
-          await client.send(new PutObjectCommand({ Bucket: 'bench', Key: `journal/${name}`, Body: text }));
+          await put(`journal/${name}`, text);
       };
       await Promise.all(Array.from({ length: 32 }, lane));
     },
@@ -111,27 +108,19 @@ async function bucket(scope, say) {
 }
 
 async function database(scope, say) {
-  const { findPostgres, startPostgres } = require('../../scripts/stores/postgres.js');
-  if (findPostgres() === null) return void say('No database: install the package "postgresql".');
-  const server = await startPostgres();
-  scope.defer(() => server.stop());
-  const { createPostgresRecords, migratePostgres } = require('../../packages/store-postgres/lib/index.js');
-  await migratePostgres(server.url);
-  const store = createPostgresRecords({ url: server.url });
-  await createJournal(store).identity();
-  await store.close();
-  const { Pool, escapeLiteral } = require('pg');
-  const pool = new Pool({ connectionString: server.url, max: 1 });
-  scope.defer(() => pool.end());
+  const { env, pool, records } = (await startDatabase(scope, say)) ?? {};
+  if (env === undefined) return undefined;
+  await createJournal(records).identity();
+  const { escapeLiteral } = require('pg');
   return {
-    env: { MEDIA_JOURNAL: server.url },
+    env,
     seed: async (calls) => {
       let rows = [];
       const flush = async () => {
         await pool.query(`INSERT INTO media_journal (name, body) VALUES ${rows.join(',')}`);
         rows = [];
       };
-      for (const { name, text } of records(calls)) {
+      for (const { name, text } of recordsOf(calls)) {
         rows.push(`(${escapeLiteral(name)}, ${escapeLiteral(text)})`);
         if (rows.length === 1_000) await flush();
       }
@@ -142,7 +131,7 @@ async function database(scope, say) {
 }
 
 /** The records of each call: its intent and its answer. */
-function* records(calls) {
+function* recordsOf(calls) {
   for (let call = 0; call < calls; call += 1) {
     const intent = intentOf(call);
     const prefix = keyPrefix(intent);

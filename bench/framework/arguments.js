@@ -12,10 +12,10 @@ Without a name all benchmarks run, one after the other.
   --results DIR   where NAME.json is written (default bench/results)
   --no-build      take lib as it is
 
-BENCH_SIZES=250,1000 takes only these sizes of campaign-scale, campaign-rows and poll-cost, BENCH_SIZES=250x60 these of
-polling (videos in flight x seconds of each), BENCH_RATES=150,200 only these rates
-of campaign-throughput; BENCH_IN_FLIGHT=1000 is for
-campaign-throughput and campaign-disturbed.`;
+BENCH_SIZES=250,1000 takes only these sizes of campaign-scale, campaign-rows, poll-cost and money, BENCH_SIZES=250x60
+these of polling (videos in flight x seconds of each), BENCH_RATES=150,200 only these rates of campaign-throughput,
+BENCH_STORES=files,s3 only these stores of money; BENCH_IN_FLIGHT=1000 is for campaign-throughput and
+campaign-disturbed.`;
 
 /** @throws an error with `usage: true` for what is not understood */
 function parseArguments(args, known) {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startNotices, type NotifyEndpoint } from '../../packages/notices/src';
 import { freePort } from '../../src/stores/files/this-machine';
 import { eventually } from '../support/eventually';
@@ -10,6 +11,13 @@ import { endNotices, endpointOf, FAST, startTestNotices } from './support/test-n
 
 /** As many as in an hour with the default pauses, 5 seconds to 10 minutes. */
 const FAILURES = 12;
+/**
+ * How long the receiver is down in the real time of the default pauses, for a look before a release. Otherwise the pauses
+ * are short, and it is down for three attempts.
+ */
+const DOWN_MINUTES = Number(process.env['TEST_RECEIVER_DOWN_MINUTES'] ?? 0);
+/** The longest of the default pauses, and the time after which a killed worker's look is repeated. */
+const AGAIN_MINUTES = 12;
 const PROCESS = path.join(__dirname, 'support', 'notices-process.js');
 
 /** What receivers and workers do wrong, and that each event arrives nevertheless, under one id. */
@@ -97,38 +105,50 @@ describe('the delivery of notices', () => {
     expect(waits).toEqual([7_200]);
   });
 
-  it('a receiver that is down gets everything when it is up, in spite of a worker that was killed', async () => {
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}/hook?token=t0ken-of-the-hook`;
-    const file = path.join(made.dataDir, 'notify.json');
-    const endpoint = await endpointOf(made, { url }, ['call.ended']);
-    await writeFile(file, JSON.stringify({ version: 1, endpoints: [endpoint] }));
-    const env = { MEDIA_NOTIFY: file };
-    const start = async () => {
-      const started = await startWorkerProcess(made, PROCESS, env);
-      stopping.push(async () => started.signal('SIGKILL'));
-      return started;
-    };
-    const first = await start();
-    const before = await video();
-    const open = await eventually('a delivery that fails', async () => {
-      const { client } = made.server;
-      const query = `TaskQueue = '${made.taskQueue}/notices' AND WorkflowType = 'deliverNotice' AND ExecutionStatus = 'Running'`;
-      for await (const { workflowId } of client.workflow.list({ query })) {
-        const { raw } = await client.workflow.getHandle(workflowId).describe();
-        if ((raw.pendingActivities?.[0]?.attempt ?? 0) > 2) return workflowId;
+  it(
+    'a receiver that is down gets everything when it is up, in spite of a worker that was killed',
+    async () => {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}/hook?token=t0ken-of-the-hook`;
+      const file = path.join(made.dataDir, 'notify.json');
+      const endpoint = await endpointOf(made, { url }, ['call.ended']);
+      await writeFile(file, JSON.stringify({ version: 1, endpoints: [endpoint] }));
+      const env = { MEDIA_NOTIFY: file, ...(DOWN_MINUTES > 0 && { DEFAULT_PAUSES: 'yes' }) };
+      const start = async () => {
+        const started = await startWorkerProcess(made, PROCESS, env);
+        stopping.push(async () => started.signal('SIGKILL'));
+        return started;
+      };
+      const first = await start();
+      const before = await video();
+      const open = await eventually('a delivery that fails', async () => {
+        const { client } = made.server;
+        const query = `TaskQueue = '${made.taskQueue}/notices' AND WorkflowType = 'deliverNotice' AND ExecutionStatus = 'Running'`;
+        for await (const { workflowId } of client.workflow.list({ query })) {
+          const { raw } = await client.workflow.getHandle(workflowId).describe();
+          if ((raw.pendingActivities?.[0]?.attempt ?? 0) > 2) return workflowId;
+        }
+        return undefined;
+      });
+      first.signal('SIGKILL');
+      await first.gone;
+      const during = [await video()];
+      // One minute for each call, and another worker: an outage of an hour in an hour.
+      if (DOWN_MINUTES > 0) await start();
+      for (let minute = 0; minute < DOWN_MINUTES; minute += 1) {
+        await delay(60_000);
+        during.push(await video());
       }
-      return undefined;
-    });
-    first.signal('SIGKILL');
-    await first.gone;
-    const during = await video();
-    const receiver = await receiving(TAKE, port);
-    await start();
-    expect((await receiver.until('call.ended', of(before))).id).toBe(open);
-    await receiver.until('call.ended', of(during));
-    expect(receiver.taken('call.ended')).toHaveLength(2);
-  });
+      const receiver = await receiving(TAKE, port);
+      if (DOWN_MINUTES === 0) await start();
+      const taken = () => receiver.taken('call.ended').length === 1 + during.length;
+      await eventually('all notices', async () => taken(), AGAIN_MINUTES * 60_000);
+      expect((await receiver.until('call.ended', of(before))).id).toBe(open);
+      for (const id of during) expect(receiver.taken('call.ended', of(id))).toHaveLength(1);
+      expect(receiver.all).toHaveLength(1 + during.length);
+    },
+    (2 + DOWN_MINUTES + AGAIN_MINUTES) * 60_000,
+  );
 
   it('two workers: every event once, under one id', async () => {
     const receiver = await receiving();

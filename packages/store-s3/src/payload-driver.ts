@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type StorageDriver } from '@temporalio/common';
 import type * as Driver from '@temporalio/external-storage-s3';
+import { LRUCache } from 'lru-cache';
 import { parseS3Address, S3AddressError } from './address';
 import { isAbsent, s3Error, s3FailureOf } from './s3-error';
 
@@ -68,15 +69,20 @@ function loadDriver(): typeof Driver {
  * hash, so a remembered payload is never outdated.
  */
 class DriverClient implements Driver.S3StorageDriverClient {
-  private readonly recent = new RecentPayloads();
+  /** Objects that were transferred in the last minutes. A bucket's lifecycle rule may remove older ones. */
+  private readonly recent = new LRUCache<string, { readonly data?: Uint8Array }>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ data }, name) => name.length + (data?.length ?? 0),
+    ttl: REMEMBERED_MS,
+  });
 
   constructor(private readonly client: S3Client) {}
 
   async objectExists(bucket: string, key: string, options?: Driver.S3RequestOptions): Promise<boolean> {
-    if (this.recent.get(bucket, key) !== undefined) return true;
+    if (this.recent.has(nameOf(bucket, key))) return true;
     try {
       await this.client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), limited(options));
-      this.recent.add(bucket, key);
+      this.recent.set(nameOf(bucket, key), {});
       return true;
     } catch (error) {
       if (isAbsent(s3FailureOf(error))) return false;
@@ -94,11 +100,11 @@ class DriverClient implements Driver.S3StorageDriverClient {
     await this.client.send(put, limited(options)).catch((error: unknown) => {
       throw failed('written', error);
     });
-    this.recent.add(bucket, key, data);
+    this.recent.set(nameOf(bucket, key), { data });
   }
 
   async getObject(bucket: string, key: string, options?: Driver.S3RequestOptions): Promise<Uint8Array> {
-    const known = this.recent.get(bucket, key)?.data;
+    const known = this.recent.get(nameOf(bucket, key))?.data;
     if (known !== undefined) return known;
     try {
       const reply = await this.client.send(
@@ -107,7 +113,7 @@ class DriverClient implements Driver.S3StorageDriverClient {
       );
       const data = (await reply.Body?.transformToByteArray()) ?? new Uint8Array();
       // The driver refuses damaged bytes, and the next attempt must read the object again.
-      if (key.endsWith(hashOf(data))) this.recent.add(bucket, key, data);
+      if (key.endsWith(hashOf(data))) this.recent.set(nameOf(bucket, key), { data });
       return data;
     } catch (error) {
       throw failed('read', error);
@@ -115,42 +121,7 @@ class DriverClient implements Driver.S3StorageDriverClient {
   }
 }
 
-interface RecentPayload {
-  /** Absent if it is only known that the object exists. */
-  readonly data: Uint8Array | undefined;
-  readonly until: number;
-}
-
-/** Objects that were transferred in the last minutes. A bucket's lifecycle rule may remove older ones. */
-class RecentPayloads {
-  private readonly entries = new Map<string, RecentPayload>();
-  private bytes = 0;
-
-  get(bucket: string, key: string): RecentPayload | undefined {
-    const found = this.entries.get(`${bucket} ${key}`);
-    return found !== undefined && performance.now() < found.until ? found : undefined;
-  }
-
-  add(bucket: string, key: string, data?: Uint8Array): void {
-    const name = `${bucket} ${key}`;
-    this.remove(name);
-    this.entries.set(name, { data, until: performance.now() + REMEMBERED_MS });
-    this.bytes += sizeOf(name, data);
-    for (const oldest of this.entries.keys()) {
-      if (this.bytes <= REMEMBERED_BYTES) return;
-      this.remove(oldest);
-    }
-  }
-
-  private remove(name: string): void {
-    const found = this.entries.get(name);
-    if (found === undefined) return;
-    this.bytes -= sizeOf(name, found.data);
-    this.entries.delete(name);
-  }
-}
-
-const sizeOf = (name: string, data: Uint8Array | undefined): number => name.length + (data?.length ?? 0);
+const nameOf = (bucket: string, key: string): string => `${bucket} ${key}`;
 
 function limited({ abortSignal }: Driver.S3RequestOptions = {}): { readonly abortSignal: AbortSignal } {
   const limit = AbortSignal.timeout(REQUEST_MS);

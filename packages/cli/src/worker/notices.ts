@@ -1,6 +1,5 @@
 import { type DataConverter } from '@temporalio/common';
 import { type Logger } from '@temporalio/worker';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
 import { servedBy } from 'temporal-media/internal/domain/names';
 import { type MediaConfig } from 'temporal-media/worker';
@@ -35,7 +34,7 @@ export async function noticesOfWorker({
     logger.info('Sending notices to the endpoints in MEDIA_NOTIFY');
     return () => notices.stop();
   } catch (error) {
-    throwBug(error);
+    // Nobody awaits this promise, so even a bug of ours is only logged: it must not end the worker.
     const remedy = 'Fix it, then restart the worker. `temporal-media notices test` sends a test notice.';
     logger.error('No notices are sent', { error: (error as Error).message, remedy });
     return undefined;

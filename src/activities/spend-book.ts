@@ -219,7 +219,8 @@ function limitReached(
   // The call may fit before the window ends: a person can allow more, and refused calls return their estimates.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `${problem} The call will be retried at ${heldUntil}.`;
-  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
+  const { payer } = limit;
+  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil, payer });
 }
 
 /** Maximum time between two attempts of a call that the spend limit holds back, in milliseconds. */
@@ -329,6 +330,12 @@ class SpendBook {
   }
 }
 
+/** Returns the limits that a send counts against. @param account the limits of its account */
+export function limitsOfSend(account: SpendLimits | undefined, { sent }: Send): readonly CallLimit[] {
+  const labels = sent.kind === 'intent' ? sent.labels : undefined;
+  return limitsOf(credentialOf(sent.account), account ?? {}, labels);
+}
+
 /**
  * Counts a new bill under the limits of its send's account, in place of what the send was counted with.
  * @param send the send as it was before the bill
@@ -339,15 +346,11 @@ export async function countBill(
   send: Send,
   bill: Money,
 ): Promise<void> {
-  const { sent } = send;
-  const labels = sent.kind === 'intent' ? sent.labels : undefined;
-  const limits = limitsOf(credentialOf(sent.account), account ?? {}, labels).filter(
-    ({ currency }) => currency === bill.currency,
-  );
+  const limits = limitsOfSend(account, send).filter(({ currency }) => currency === bill.currency);
   if (limits.length === 0) return;
   const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
   const counted = before?.currency === bill.currency ? before.microUnits : 0;
-  await spendBooksOf(journal).billed(limits, sent.at, bill.microUnits - counted);
+  await spendBooksOf(journal).billed(limits, send.sent.at, bill.microUnits - counted);
 }
 
 async function allowancesIn(journal: CreateJournal, log: CampaignLog): Promise<readonly AllowanceRecord[]> {

@@ -241,15 +241,17 @@ export function labelTexts(labels: Labels = {}): readonly string[] {
 /** What shares the capacity of a task queue fairly: the values of one label. */
 export type Fairness = `label:${string}`;
 
+const OF_LABEL = 'label:' satisfies Fairness;
+
 export const fairnessCheck: Check<Fairness> = must(
   '"label:NAME" with the name of a label',
   (value) =>
-    typeof value === 'string' && LABEL_NAME.test(value.replace(/^label:/, '')) && value.startsWith('label:'),
+    typeof value === 'string' && value.startsWith(OF_LABEL) && LABEL_NAME.test(value.slice(OF_LABEL.length)),
 );
 
 /** Returns the label's value that fairness is about; undefined if the labels do not have it. */
 export function fairnessValue(fairness: Fairness | undefined, labels: Labels = {}): string | undefined {
-  const name = fairness?.slice('label:'.length);
+  const name = fairness?.slice(OF_LABEL.length);
   return name !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
 }
 
@@ -337,6 +339,14 @@ export function configuredLimits(
     ...limitsOf(credential, { spendLimit }),
     ...labels.flatMap((one) => limitsOf(credential, { limits }, one)),
   ];
+}
+
+/** Returns the limits of a payer. @param payer the credential, or `CREDENTIAL/LABEL=VALUE` */
+export function limitsOfPayer(credential: string, limits: SpendLimits, payer: string): readonly CallLimit[] {
+  const [name = '', value] = payer.slice(credential.length + 1).split(/=(.*)/s);
+  return limitsOf(credential, limits, isLabel([name, value]) ? { [name]: value ?? '' } : {}).filter(
+    (limit) => limit.payer === payer,
+  );
 }
 
 interface SpendWindow {

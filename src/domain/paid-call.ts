@@ -223,8 +223,10 @@ export interface NotSent extends PaidAnswer {
   readonly reason?: RejectReason;
   /** The request field that this worker does not support. */
   readonly field?: string;
-  /** A standing refusal blocks all sends before this time (ISO 8601). */
+  /** A standing refusal or a spend limit blocks all sends before this time (ISO 8601). */
   readonly heldUntil?: string;
+  /** The payer of the spend limit that the call does not fit in. */
+  readonly payer?: string;
 }
 
 /** The service refused temporarily (class R, temporary): 429, 425, 503 with Retry-After. */

@@ -1,5 +1,6 @@
 import { type CreateStep } from './create-once';
 import { type RejectReason } from './failure-table';
+import { given } from './json';
 import { type Money } from './money';
 import { type ImageOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
@@ -15,6 +16,8 @@ export interface CallWait {
   readonly reason: RejectReason | null;
   /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
+  /** The payer of the spend limit that it does not fit in: `ACCOUNT` or `ACCOUNT/LABEL=VALUE`. */
+  readonly payer?: string;
 }
 
 /** Returns the wait that follows from a paid activity's answer. */
@@ -23,7 +26,8 @@ export function callWait(
   answer: CreateVideoAnswer,
 ): CallWait {
   const reason = 'reason' in answer ? (answer.reason ?? null) : null;
-  return { why, until, reason, account: answer.account };
+  const payer = 'payer' in answer ? answer.payer : undefined;
+  return { why, until, reason, account: answer.account, ...given({ payer }) };
 }
 
 /**

@@ -78,14 +78,18 @@ describe('notices about money', () => {
     await campaign.terminate();
   });
 
-  it('80 and 100 % of a spend limit, of calls that fit and one that does not', async () => {
+  /** Starts a worker and notices for an account with these limits, each in USD per month. */
+  async function startWithLimits(limits: { readonly [setting: string]: unknown }): Promise<void> {
     const file = path.join(made.dataDir, 'accounts.json');
     await writeFile(path.join(made.dataDir, 'key'), 'sandbox-key');
-    const spendLimit = { amount: '0.25', currency: 'USD', per: 'month' };
-    const account = { name: 'studio', baseUrl: made.sandbox.url, keyFile: 'key', spendLimit };
+    const account = { name: 'studio', baseUrl: made.sandbox.url, keyFile: 'key', ...limits };
     const allowedMediaOrigins = [new URL(made.sandbox.mediaUrl).origin];
     await writeFile(file, JSON.stringify({ version: 1, accounts: [{ ...account, allowedMediaOrigins }] }));
     await start({ MEDIA_ACCOUNTS: file });
+  }
+
+  it('80 and 100 % of a spend limit, of calls that fit and one that does not', async () => {
+    await startWithLimits({ spendLimit: { amount: '0.25', currency: 'USD', per: 'month' } });
     const video = () => made.media.startVideo({ request, account: 'studio' });
     for (let n = 0; n < 2; n += 1)
       expect(await (await video()).result()).toMatchObject({ outcome: 'completed' });
@@ -96,6 +100,27 @@ describe('notices about money', () => {
     });
     const held = await video();
     await receiver.until('limit.reached', (data) => data['percent'] === 100);
+    await looks(2);
+    expect(receiver.taken('limit.reached')).toHaveLength(2);
+    await made.server.client.workflow.getHandle(held.workflowId).terminate();
+  });
+
+  it('80 and 100 % of the limit of a label, also without an amount of its own, and not of its account', async () => {
+    await startWithLimits({
+      spendLimit: { amount: '10', currency: 'USD', per: 'month' },
+      limits: [{ label: 'tenant', each: '0.25USD', per: 'month', values: { acme: '50USD' } }],
+    });
+    const video = () => made.media.startVideo({ request, account: 'studio', labels: { tenant: 'globex' } });
+    for (let n = 0; n < 2; n += 1)
+      expect(await (await video()).result()).toMatchObject({ outcome: 'completed' });
+    const at80 = await receiver.until('limit.reached');
+    expect(at80.notice.data).toMatchObject({
+      ...{ account: 'studio/tenant=globex', percent: 80, used: 200_000, per: 'month' },
+      limit: { microUnits: 250_000, currency: 'USD' },
+    });
+    const held = await video();
+    const at100 = await receiver.until('limit.reached', (data) => data['percent'] === 100);
+    expect(at100.notice.data).toMatchObject({ account: 'studio/tenant=globex', used: 200_000 });
     await looks(2);
     expect(receiver.taken('limit.reached')).toHaveLength(2);
     await made.server.client.workflow.getHandle(held.workflowId).terminate();

@@ -1,9 +1,17 @@
 import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
+import { limitsOfSend } from 'temporal-media/internal/activities/spend-book';
 import { throwBug } from 'temporal-media/internal/domain/bug';
-import { type CallLimit } from 'temporal-media/internal/domain/money';
+import { type Send } from 'temporal-media/internal/domain/log-entries';
+import {
+  type CallLimit,
+  configuredLimits,
+  limitsOfPayer,
+  type SpendLimits,
+} from 'temporal-media/internal/domain/money';
 import { STARTED_BY } from 'temporal-media/internal/domain/names';
+import { credentialOf } from 'temporal-media/internal/settings/accounts';
 import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
@@ -36,8 +44,8 @@ export interface CollectParts {
   readonly endpoints: () => readonly Endpoint[];
   /** Undefined if this machine has none. */
   readonly journal: () => Promise<CreateJournal | undefined>;
-  /** The limits of accounts, and of labels. @throws ConfigurationError */
-  readonly limits: () => readonly CallLimit[];
+  /** The accounts whose limits are watched. @throws ConfigurationError */
+  readonly accounts: () => readonly LimitedAccount[];
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
   readonly pauses: DeliveryInput['pauses'];
@@ -103,22 +111,48 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     );
     round.beat();
     const { journal: after, journalAt } = state;
+    const sends: Send[] = [];
     const read = await orLater('read the journal', { journal: after, journalAt }, async () =>
       journal === undefined
         ? { journal: after, journalAt }
-        : readOn({ ...round, journal, everyMs }, state, now),
+        : readOn({ ...round, journal, everyMs, onSend: (send) => sends.push(send) }, state, now),
     );
     await orLater('read spend limits', undefined, async () => {
       if (journal === undefined) return;
-      for (const one of parts.limits()) {
-        const isFull = [...full].some((name) => name === one.payer || name.startsWith(`${one.payer}@`));
-        for (const notice of await limitNotices(journal, place, one, { since: earliest, now, isFull }))
-          await round.post(notice);
+      for (const limit of limitsInUse(parts.accounts(), sends, full)) {
+        const window = { since: earliest, now, isFull: full.has(limit.payer) };
+        for (const notice of await limitNotices(journal, place, limit, window)) await round.post(notice);
       }
     });
     const next = await postClosed(round, state, closed);
     return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
   };
+}
+
+/** An account's name and limits. */
+interface LimitedAccount extends SpendLimits {
+  readonly credential: string;
+}
+
+/**
+ * Returns the limits that this round looks at, each once: the configured ones, those that hold calls back, and those of
+ * the sends that were read, which may have any value of a label.
+ */
+function limitsInUse(
+  accounts: readonly LimitedAccount[],
+  sends: readonly Send[],
+  full: ReadonlySet<string>,
+): Iterable<CallLimit> {
+  const found = accounts.flatMap((account) => {
+    const { credential } = account;
+    const own = sends.filter(({ sent }) => credentialOf(sent.account) === credential);
+    return [
+      ...configuredLimits(credential, account),
+      ...[...full].flatMap((payer) => limitsOfPayer(credential, account, payer)),
+      ...own.flatMap((send) => limitsOfSend(account, send)),
+    ];
+  });
+  return new Map(found.map((limit) => [`${limit.payer} ${limit.per} ${limit.currency}`, limit])).values();
 }
 
 /** Posts the accounts that were found closed, once for each time that they close. Returns all that count as closed. */

@@ -15,6 +15,8 @@ interface Reading {
   readonly place: NoticePlace;
   readonly journal: CreateJournal;
   readonly post: (notice: Notice) => Promise<void>;
+  /** Called for every send that is read. */
+  readonly onSend: (send: Send) => void;
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
 }
@@ -54,16 +56,19 @@ export function refusedAccount(log: readonly LogEntry[]): string | undefined {
 
 /**
  * Reads on in the journal, and from its beginning once it was read. It is the only place that knows all calls that wait
- * for a person, also those of workflows without search attributes.
+ * for a person, also those of workflows without search attributes, and all values of labels.
  * @returns where the next round continues
  */
 export async function readOn(
-  { place, journal, post, everyMs }: Reading,
+  { place, journal, post, onSend, everyMs }: Reading,
   { journal: after, journalAt }: CollectorState,
   now: number,
 ): Promise<Pick<CollectorState, 'journal' | 'journalAt'>> {
   if (after === null && now < journalAt) return { journal: after, journalAt };
   const { logs, next } = await journal.scan(after, LOGS_PER_ROUND);
-  for (const log of logs) for (const notice of noticesOfLog(place, log, now)) await post(notice);
+  for (const log of logs) {
+    for (const notice of noticesOfLog(place, log, now)) await post(notice);
+    stateOf(log).sends.forEach(onSend);
+  }
   return { journal: next, journalAt: after === null ? now + ROUNDS_BETWEEN * everyMs : journalAt };
 }

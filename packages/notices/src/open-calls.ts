@@ -23,7 +23,7 @@ const CALLS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImag
  * Finds accounts that the service refuses, spend limits that hold calls back, and budgets that are nearly spent. Queries
  * add no event to a history. An execution that does not answer is queried again by the next round.
  * @param minAgeMs the age of calls that are queried: most calls end earlier, and are never disturbed
- * @returns accounts whose spend limit holds a call back
+ * @returns payers whose spend limit holds a call back
  */
 export async function findOpen(round: CollectRound, minAgeMs: number): Promise<ReadonlySet<string>> {
   const { client, place, now } = round;
@@ -38,7 +38,8 @@ export async function findOpen(round: CollectRound, minAgeMs: number): Promise<R
     for (const wait of Array.isArray(waits) ? waits : []) {
       const [account, reason] = [plainId(fieldOf(wait, 'account')), fieldOf(wait, 'reason')];
       if (account !== null && (reason === 'credentials' || reason === 'quota')) round.closed(account, reason);
-      if (account !== null && reason === 'spend_limit') full.add(account);
+      const payer = fieldOf(wait, 'payer');
+      if (typeof payer === 'string') full.add(payer);
     }
   });
   await mapConcurrently(campaigns, AT_ONCE, async (id) => {

@@ -5,7 +5,6 @@ import { type DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { configuredLimits } from 'temporal-media/internal/domain/money';
 import { baseTaskQueue, STARTED_BY } from 'temporal-media/internal/domain/names';
 import { accountsOf, readAccountOptions } from 'temporal-media/internal/settings/accounts';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
@@ -181,10 +180,7 @@ function activitiesOf(parts: NoticesParts, place: Parameters<typeof createCollec
     'notices.collect': createCollect({
       ...{ place, endpoints, everyMs, pauses },
       journal: async () => (journal ??= await existingJournal(config)),
-      limits: () =>
-        [...accountsOf(config), ...fromCode].flatMap((account) =>
-          configuredLimits(account.credential, account),
-        ),
+      accounts: () => [...accountsOf(config), ...fromCode],
     }),
     'notices.deliver': createDeliver({ endpoints, env, count }),
   };

@@ -186,6 +186,7 @@ export const batchReportCheck: Check<BatchReport> = messageOf({
       until: number,
       reason: orNull(anyText as Check<RejectReason>),
       account: orNull(anyText),
+      payer: optional(anyText),
     }),
   ),
   sample: arrayOf(

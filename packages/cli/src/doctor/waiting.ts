@@ -132,7 +132,9 @@ export function checkWaits(
   if (waits.length === 0)
     return ok(asked === 0 ? 'nothing is running' : 'no running calls are waiting to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
-  const reported = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
+  const reported = [
+    ...new Map(waits.map((wait) => [`${wait.account} ${wait.reason} ${wait.payer}`, wait])).values(),
+  ];
   const of = `${ids.size} of the ${asked} newest running calls and campaigns are waiting.`;
   const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
   const isOwn = ({ account, reason }: FoundWait): boolean =>

@@ -1,10 +1,10 @@
-import { countBill, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { countBill, limitsOfSend, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
 import {
   type CallLimit,
   configuredLimits,
   formatMoney,
-  limitsOf,
+  limitsOfPayer,
   type Money,
 } from 'temporal-media/internal/domain/money';
 import { type AccountSettings, accountsOf, credentialOf } from 'temporal-media/internal/settings/accounts';
@@ -45,7 +45,7 @@ export async function showLimits({ report }: CommandContext, place: Place): Prom
   const since = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth());
   if (accounts.some(({ limits: ofLabels }) => ofLabels?.some(({ each }) => each !== null) === true))
     for await (const calls of callsIn({ ...place, namespace: null }, { since, until: Infinity }))
-      for (const { send } of calls) add(limitsOfSend(accounts, send));
+      for (const { send } of calls) add(limitsOfSend(accountOf(accounts, send), send));
   const rows = await Promise.all([...limits.values()].map((limit) => inUse(place, limit)));
   if (rows.length > 0) for (const line of textTable(tableOf(rows))) report.result(line);
   else report.say('No account on this machine has a limit: set spendLimit or limits in MEDIA_ACCOUNTS.');
@@ -80,13 +80,6 @@ function tableOf(rows: readonly LimitInUse[]): readonly (readonly string[])[] {
       ...[money(row.left), row.endsAt, row.whenReached],
     ]),
   ];
-}
-
-/** Returns the limits that a send counts against on this machine's accounts. */
-function limitsOfSend(accounts: readonly AccountSettings[], send: Send): readonly CallLimit[] {
-  const [account, { sent }] = [accountOf(accounts, send), send];
-  if (account === undefined) return [];
-  return limitsOf(account.credential, account, sent.kind === 'intent' ? sent.labels : undefined);
 }
 
 function accountOf(accounts: readonly AccountSettings[], { sent }: Send): AccountSettings | undefined {
@@ -142,15 +135,10 @@ export async function allowMore(
 }
 
 function limitFor(config: MediaConfig, who: string, name: string | undefined): CallLimit {
-  const [label = '', value] = who.split(/=(.*)/s);
   const found = accountsOf(config).flatMap((account) => {
     const { credential } = account;
     if (name !== undefined && name !== credential) return [];
-    if (value === undefined && who !== credential) return [];
-    const labels = value === undefined ? undefined : { [label]: value };
-    return limitsOf(credential, account, labels).filter(
-      ({ payer }) => payer === (value === undefined ? credential : `${credential}/${who}`),
-    );
+    return limitsOfPayer(credential, account, who === credential ? who : `${credential}/${who}`);
   });
   const [limit, ...others] = found;
   // An allowance applies to all windows of a payer.

@@ -5,11 +5,12 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
-import { situation } from '../domain/advice';
-import { adviceOnDecision, decisionInForce } from '../domain/case';
+import { type Advice, situation, type Word } from '../domain/advice';
+import { decisionInForce } from '../domain/closed-call';
 import { baseTaskQueue, isOpen, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { shellWord } from '../domain/terminal-text';
+import { type DecidedEntry } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
@@ -53,15 +54,32 @@ async function adoptedVideo(
   const { creationKey } = outcome;
   const journal = new JournalLookup(client);
   const queue = baseTaskQueue(taskQueue);
-  const decision = decisionInForce({
-    outcome,
-    decisions: (await journal.decisions(creationKey, queue)) ?? [],
-  });
+  const decision = decisionInForce(outcome, (await journal.decisions(creationKey, queue)) ?? []);
   if (decision === undefined) return null;
   const video = await journal.adopted(decision, queue);
   if (video !== null) return video;
   const facts = { id: workflowId, creationKey, video };
   throw new ResumeError(adviceOnDecision(facts, decision, shellWord).text);
+}
+
+const DECIDED = { adopt: 'adopted', declareLost: 'declared_lost', resubmit: 'resubmitted' } as const;
+
+/** Returns the advice on a call that a person has decided about. @param word quotes a word for the current shell */
+export function adviceOnDecision(
+  {
+    id,
+    creationKey,
+    video,
+  }: {
+    readonly id: string;
+    readonly creationKey: string | null;
+    readonly video: VideoTask | null;
+  },
+  { decision, taskId, by, at }: DecidedEntry,
+  word: Word,
+): Advice {
+  const task = video?.taskId ?? taskId;
+  return situation(DECIDED[decision], { WHO: by, TIME: at, TASK: task, KEY: creationKey ?? id }, word);
 }
 
 /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */

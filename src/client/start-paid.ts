@@ -6,7 +6,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
 import { otherwise, throwBug } from '../domain/bug';
-import { isImageActivity, isImageCall, startAgain, wasRefused } from '../domain/case';
+import { startAgain, wasRefused } from '../domain/closed-call';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { fingerprintText } from '../domain/fingerprint';
 import { given } from '../domain/json';
@@ -15,6 +15,8 @@ import {
   activityQueues,
   DEFAULT_CREDENTIAL,
   FINGERPRINT_MEMO,
+  isImageActivity,
+  isImageWorkflow,
   isOpen,
   WORKFLOW,
 } from '../domain/names';
@@ -163,7 +165,9 @@ export class ImageClient {
       begun + 1_000 > (workflow?.startTime.getTime() ?? 0)
     )
       return startedActivity(client, client.activity.getHandle(id, info.runId ?? ''), false);
-    return workflow !== undefined && isImageCall(workflow) ? attach(client, id, workflow.runId) : undefined;
+    return workflow !== undefined && isImageWorkflow(workflow.type)
+      ? attach(client, id, workflow.runId)
+      : undefined;
   }
 
   private async runnerOf(as: RunAs | undefined, options: StartOptions): Promise<RunAs> {

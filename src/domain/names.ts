@@ -280,3 +280,12 @@ export function partsProblem(parts: readonly string[]): string | undefined {
 
 /** Prefix of a campaign note that says what its rows are waiting for. */
 export const ROWS_WAIT = 'Rows waiting: ';
+
+const IMAGE_WORKFLOWS: ReadonlySet<unknown> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
+const IMAGE_ACTIVITIES: ReadonlySet<unknown> = new Set([ACTIVITY.generateImage, ACTIVITY.editImage]);
+
+/** Whether a workflow's type is that of an image call. */
+export const isImageWorkflow = (type: unknown): boolean => IMAGE_WORKFLOWS.has(type);
+
+/** Whether an activity's type is that of an image call. */
+export const isImageActivity = (type: unknown): boolean => IMAGE_ACTIVITIES.has(type);

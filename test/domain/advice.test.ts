@@ -1,3 +1,4 @@
+import { videoSituation } from '../../packages/cli/src/shared/case';
 import {
   CAMPAIGN_ADVICE,
   filled,
@@ -7,7 +8,6 @@ import {
   SITUATIONS,
   type SituationName,
 } from '../../src/domain/advice';
-import { videoSituation } from '../../src/domain/case';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { shellWord } from '../../src/domain/terminal-text';

@@ -1,8 +1,8 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { usedBy } from '../../packages/cli/src/journal/prune';
+import { type Pruned, pruneJournal } from '../../packages/cli/src/journal/prune-journal';
 import { type Connected } from '../../packages/cli/src/shared/connect';
 import { isGrpcNotFound } from '../../src/client/workflow-service';
-import { type Pruned, pruneJournal } from '../../src/stores/journal/prune-journal';
 import { openRecords } from '../../src/stores/open-stores';
 import { accepted } from '../support/accepted';
 import { type Row, startCampaign } from '../support/campaign';

@@ -1,11 +1,11 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { usedBy } from '../../packages/cli/src/journal/prune';
+import { pruneJournal } from '../../packages/cli/src/journal/prune-journal';
 import { type Connected } from '../../packages/cli/src/shared/connect';
 import { type ImageOutcome } from '../../src/domain';
 import { ACTIVITY, activityQueues } from '../../src/domain/names';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
-import { pruneJournal } from '../../src/stores/journal/prune-journal';
 import { openArtifactStore, openRecords } from '../../src/stores/open-stores';
 import { runJson } from '../cli/support/run-cli';
 import { accepted, received } from '../support/accepted';

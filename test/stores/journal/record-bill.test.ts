@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pruneJournal } from '../../../packages/cli/src/journal/prune-journal';
 import { recordBill } from '../../../src/domain/journal';
 import { type BillEntry } from '../../../src/domain/log-entries';
 import { createFileJournal, createFileRecords } from '../../../src/stores/journal/file-journal';
-import { pruneJournal } from '../../../src/stores/journal/prune-journal';
 import {
   answerEntry,
   billEntry,

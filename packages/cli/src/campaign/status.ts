@@ -3,8 +3,8 @@ import { type BatchView, type CampaignResult, type CampaignState } from 'tempora
 import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { endedRows } from 'temporal-media/internal/domain/campaign/results';
-import { adviceOf } from 'temporal-media/internal/domain/case';
 import { isOpen, PAUSED, ROWS_WAIT } from 'temporal-media/internal/domain/names';
+import { adviceOf } from '../shared/case';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withServer } from '../shared/context';
 import { errorType } from '../shared/exit-codes';

@@ -1,11 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { describeStandalone, isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
-import {
-  pruneJournal,
-  type PruneOptions,
-  pruneSpend,
-} from 'temporal-media/internal/stores/journal/prune-journal';
 import { existingRecords } from 'temporal-media/internal/stores/open-stores';
 import { type MediaConfig } from 'temporal-media/worker';
 import { type Connected } from '../shared/connect';
@@ -13,6 +8,7 @@ import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { requireRetention } from '../shared/retention';
 import { shownLocation } from '../shared/text';
+import { pruneJournal, type PruneOptions, pruneSpend } from './prune-journal';
 
 /** Removes old records from the journal. @throws CliError for a duration below the namespace's retention */
 export async function pruneCreateJournal(

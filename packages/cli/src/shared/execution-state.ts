@@ -10,14 +10,7 @@ import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle
 import { describeStandalone, unlessDenied } from 'temporal-media/internal/client/workflow-service';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import {
-  type ExecutionView,
-  isImageActivity,
-  type OpenActivity,
-  type OperatorPause,
-  type StandaloneCall,
-} from 'temporal-media/internal/domain/case';
-import { ACTIVITY, isOpen, PAUSED, RETRY_LATER } from 'temporal-media/internal/domain/names';
+import { ACTIVITY, isImageActivity, isOpen, PAUSED, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 
 /** `TaskQueueType` of the Temporal API. */
@@ -392,3 +385,4 @@ export function pinnedText(workflowId: string, taskQueue: string, version: Worke
   const values = { ID: workflowId, QUEUE: taskQueue, VERSION: versionText(version) };
   return situation('pinned', values, shellWord).text;
 }
+import { type ExecutionView, type OpenActivity, type OperatorPause, type StandaloneCall } from './case';

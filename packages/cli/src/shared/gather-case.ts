@@ -9,24 +9,30 @@ import {
   type VideoState,
   type VideoTask,
 } from 'temporal-media';
-import { CodecUnreachableError } from 'temporal-media/client';
-import { awaitVideoWorkflowId } from 'temporal-media/client';
+import { awaitVideoWorkflowId, CodecUnreachableError } from 'temporal-media/client';
 import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
 import { startedActivity, videoState } from 'temporal-media/internal/client/workflow-handle';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
+import {
+  baseTaskQueue,
+  isImageWorkflow,
+  isMediaWorkflow,
+  isOpen,
+  PAUSED,
+} from 'temporal-media/internal/domain/names';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { type CreateJournal } from 'temporal-media/stores';
 import {
   type CaseFacts,
   type ExecutionView,
-  isImageCall,
+  goesOn,
+  isPaidCall,
   isVideoCall,
   type OpenActivity,
-  decisionInForce,
   type StandaloneCall,
-} from 'temporal-media/internal/domain/case';
-import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
-import { type CreateJournal } from 'temporal-media/stores';
+} from './case';
 import {
   failingTask,
   pinnedWithoutWorker,
@@ -204,7 +210,7 @@ class Gathering {
     this.creationKey ??= state?.creationKey ?? keyOfOutcome(outcome);
     this.estimate = state?.estimate ?? estimateOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
-    const adopted = decisionInForce({ outcome, decisions });
+    const adopted = decisionInForce(outcome, decisions);
     if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
     const wait = await this.waitAfter(first);
     if (wait !== undefined) {
@@ -293,7 +299,7 @@ class Gathering {
   ): Promise<readonly DecidedEntry[]> {
     const mayBeDecided =
       outcome === null
-        ? !goesOn(first) && (first === null || isVideoCall(first) || isImageCall(first))
+        ? !goesOn(first) && (first === null || isPaidCall(first))
         : outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost';
     const key = this.creationKey ?? first?.workflowId;
     if (!mayBeDecided || key === undefined) return [];
@@ -354,7 +360,7 @@ class Gathering {
 
   /** Notes whether an image call is waiting to be sent, because image calls have no separate state. */
   private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
-    if (workflow === null || !isImageCall(workflow) || !goesOn(workflow)) return;
+    if (workflow === null || !isImageWorkflow(workflow.type) || !goesOn(workflow)) return;
     if (workflow.status === PAUSED || this.hasWorker === false) return;
     const waits = await callWaits(this.source.client, workflow.workflowId, QUERY_MS).catch(
       (error: unknown) => {
@@ -367,8 +373,7 @@ class Gathering {
   }
 
   private async outcomeOf(workflow: ExecutionView | null): Promise<CaseFacts['outcome']> {
-    if (workflow?.status !== 'COMPLETED') return null;
-    if (!isVideoCall(workflow) && !isImageCall(workflow)) return null;
+    if (workflow?.status !== 'COMPLETED' || !isPaidCall(workflow)) return null;
     const handle = this.source.client.workflow.getHandle(workflow.workflowId, workflow.runId);
     return this.readOutcome(handle.result() as Promise<VideoOutcome | ImageOutcome>);
   }
@@ -393,5 +398,3 @@ class Gathering {
     });
   }
 }
-
-const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);

@@ -1,6 +1,6 @@
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { type ImageOutcome, type Money, type VideoOutcome } from 'temporal-media';
-import { type CaseFacts } from 'temporal-media/internal/domain/case';
+import { type CaseFacts } from './case';
 import { LOST_HINT, STORAGE_HINT } from './errors';
 
 /** Returns the outcome's creation key; null if it has none. */

@@ -5,9 +5,8 @@ import { type VideoTask } from 'temporal-media';
 import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ExecutionView, isImageActivity, type OwnCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { isImageActivity, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.generateVideo,
@@ -188,3 +187,4 @@ function names(value: unknown, taskId: string): boolean {
     ([key, inner]) => (key === 'taskId' && inner === taskId) || names(inner, taskId),
   );
 }
+import { type ExecutionView, type OwnCall } from './case';

@@ -1,13 +1,5 @@
 import { type VideoTask, type WatchFacts } from 'temporal-media';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import {
-  adviceOf,
-  type CaseMoney,
-  caseMoney,
-  type ExecutionView,
-  type OpenActivity,
-  type OperatorPause,
-} from 'temporal-media/internal/domain/case';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney, type Labels, labelTexts } from 'temporal-media/internal/domain/money';
 import { isOpen } from 'temporal-media/internal/domain/names';
@@ -16,6 +8,14 @@ import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
 import { type CreateJournal } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
+import {
+  adviceOf,
+  type CaseMoney,
+  caseMoney,
+  type ExecutionView,
+  type OpenActivity,
+  type OperatorPause,
+} from '../shared/case';
 import { type Connected } from '../shared/connect';
 import { CliError } from '../shared/errors';
 import { gatherCase, type GatheredCase } from '../shared/gather-case';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type Info } from '@temporalio/activity';
+import { type Pruned, pruneJournal } from '../../../packages/cli/src/journal/prune-journal';
 import { NO_JOURNAL } from '../../../src/domain/journal';
 import { type SenderEntry } from '../../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { type Pruned, pruneJournal } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 import { type LogBench, openLogBench, REQUEST, traceOf } from '../../activities/log-bench';
 import { answers } from '../../domain/create-answers';

@@ -1,8 +1,13 @@
-import { isOfSender, type SenderEntry } from '../../domain/log-entries';
-import { spendWindow } from '../../domain/money';
-import { stateOf } from '../../domain/paid-log';
-import { type KeyRecords, keysIn, namePages, readEntries, type StoredEntry } from './create-journal';
-import { type RecordStore } from './record-store';
+import { isOfSender, type SenderEntry } from 'temporal-media/internal/domain/log-entries';
+import { spendWindow } from 'temporal-media/internal/domain/money';
+import { stateOf } from 'temporal-media/internal/domain/paid-log';
+import {
+  type KeyRecords,
+  keysIn,
+  namePages,
+  readEntries,
+  type StoredEntry,
+} from 'temporal-media/internal/stores/journal/create-journal';
 import {
   CAMPAIGNS,
   JournalRecordError,
@@ -12,7 +17,8 @@ import {
   prefixOfHash,
   removalName,
   taskName,
-} from './records';
+} from 'temporal-media/internal/stores/journal/records';
+import { type RecordStore } from 'temporal-media/stores';
 
 /** Options for pruning a journal's keys. */
 export interface PruneOptions {

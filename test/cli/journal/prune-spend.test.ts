@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pruneSpend } from '../../../packages/cli/src/journal/prune-journal';
 import { SpendBooks } from '../../../src/activities/spend-book';
 import { bookLog, spendLog } from '../../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type SpendLimit } from '../../../src/domain/money';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { pruneSpend } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 
 const of = (payer: string, limit: SpendLimit) => ({ ...limit, payer, whenReached: 'wait' as const });

@@ -4,17 +4,17 @@ import {
   adviceOf,
   type CaseFacts,
   type ExecutionView,
-  decisionInForce,
   type StandaloneCall,
-} from '../../src/domain/case';
+} from '../../packages/cli/src/shared/case';
+import { decisionInForce } from '../../src/domain/closed-call';
 import { type BillEntry } from '../../src/domain/log-entries';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { outcomes } from '../../src/domain/outcome';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
 import { type VideoState } from '../../src/domain/video-state';
 import { pollFacts } from '../../src/domain/watch-state';
+import { answers } from '../domain/create-answers';
 import { billEntry, intentEntry } from '../support/log-entries';
-import { answers } from './create-answers';
 
 /** Every combination of what can be known of a call: the advice is one that the commands carry out. */
 describe('the advice on a case', () => {
@@ -121,7 +121,7 @@ describe('the advice on a case', () => {
       fc.property(facts, (known) => {
         const { step, text } = adviceOf(known, (word) => word);
         const isOpen = isOpenCase(known);
-        const stands = decisionInForce(known);
+        const stands = decisionInForce(known.outcome, known.decisions);
         // The decisions of an open workflow reach it at once: it waits for none that has been taken.
         if (stands !== undefined && !isOpen) expect(step).not.toBe('decide');
         if (isOpen) expect(['resume', 'start_again']).not.toContain(step);
@@ -172,7 +172,7 @@ describe('the advice on a case', () => {
   it('of a decision about another send leaves the open one to be decided', () => {
     const other = { ...fc.sample(decision, { numRuns: 1, seed: 1 })[0]!, sendId: 'another send' };
     const open = outcomes.unconfirmed(evidence, 'order-1');
-    expect(decisionInForce({ outcome: open, decisions: [other] })).toBeUndefined();
-    expect(decisionInForce({ outcome: open, decisions: [{ ...other, sendId: SEND }] })?.sendId).toBe(SEND);
+    expect(decisionInForce(open, [other])).toBeUndefined();
+    expect(decisionInForce(open, [{ ...other, sendId: SEND }])?.sendId).toBe(SEND);
   });
 });

@@ -1,4 +1,15 @@
-import { type ServiceView } from './activities';
+import {
+  type Billing,
+  type CallWait,
+  type DecidedEntry,
+  type ImageOutcome,
+  type Money,
+  type ServiceView,
+  type VideoOutcome,
+  type VideoState,
+  type VideoTask,
+} from 'temporal-media';
+import { adviceOnDecision } from 'temporal-media/internal/client/resume-video';
 import {
   type Advice,
   type AdviceValues,
@@ -7,16 +18,18 @@ import {
   SITUATIONS,
   type Step,
   type Word,
-} from './advice';
-import { campaignOfBatch } from './campaign/budget-book';
-import { failureRow } from './failure-table';
-import { billedFor, mayBeOwed, type Send } from './log-entries';
-import { type Billing, type Money } from './money';
-import { ACTIVITY, isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
-import { type ImageOutcome, type VideoOutcome } from './outcome';
-import { type DecidedEntry } from './unconfirmed-decision';
-import { type CallWait, type VideoState } from './video-state';
-import { type VideoTask } from './video-task';
+} from 'temporal-media/internal/domain/advice';
+import { campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
+import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { billedFor, mayBeOwed, type Send } from 'temporal-media/internal/domain/log-entries';
+import {
+  isImageWorkflow,
+  isMediaWorkflow,
+  isOpen,
+  PAUSED,
+  WORKFLOW,
+} from 'temporal-media/internal/domain/names';
 
 /** A workflow execution, as commands show it. */
 export interface ExecutionView {
@@ -117,18 +130,16 @@ export interface CaseFacts {
 }
 
 const VIDEOS: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
-const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
 type Typed = Pick<ExecutionView, 'type'>;
 
 export const isVideoCall = ({ type }: Typed): boolean => VIDEOS.has(type);
 
-const IMAGE_ACTIVITIES: ReadonlySet<unknown> = new Set([ACTIVITY.generateImage, ACTIVITY.editImage]);
+export const isPaidCall = ({ type }: Typed): boolean => VIDEOS.has(type) || isImageWorkflow(type);
 
-/** Whether an activity's type is that of an image call. */
-export const isImageActivity = (type: unknown): boolean => IMAGE_ACTIVITIES.has(type);
-
-export const isImageCall = ({ type }: Typed): boolean => IMAGES.has(type);
+/** Whether a workflow is still open. */
+export const goesOn = (workflow: ExecutionView | null): boolean =>
+  workflow !== null && isOpen(workflow.status);
 
 export interface CaseMoney {
   readonly state: Billing['state'];
@@ -156,7 +167,7 @@ export function caseMoney(
 ): CaseMoney | null {
   const amounts = { estimate, actual: billedTotal(sends) };
   if (outcome !== null) return sinceOutcome(outcome.billing, amounts, sends);
-  if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
+  if (workflow !== null && !isPaidCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', ...amounts };
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
@@ -174,19 +185,6 @@ function sinceOutcome(
   const isBilled = sends.some(mayBeOwed) && sends.every((send) => send.bill !== null || !mayBeOwed(send));
   const hasEnded = state === 'estimated' || state === 'needs_review';
   return { state: isBilled && hasEnded ? 'settled' : state, estimate, actual: billed ?? reported };
-}
-
-/** Returns the decision about the send that the outcome leaves open, or undefined if nobody has decided yet. */
-export function decisionInForce({
-  outcome,
-  decisions,
-}: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
-  if (outcome === null) return decisions.at(-1);
-  // Starting the same id again fetches lost results or sends an authorized call, so the outcome's advice still applies.
-  if (outcome.outcome === 'results_lost')
-    return decisions.at(-1)?.decision === 'declareLost' ? decisions.at(-1) : undefined;
-  if (outcome.outcome !== 'unconfirmed') return undefined;
-  return decisions.findLast(({ sendId }) => sendId === outcome.evidence.sendId);
 }
 
 /**
@@ -233,7 +231,7 @@ function whileOpen(
   if (type === WORKFLOW.campaignBatch)
     return situation('batch_open', { ID: campaignOfBatch(workflowId) }, word);
   if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
-  if (isImageCall({ type })) return situation('image');
+  if (isImageWorkflow(type)) return situation('image');
   return situation(calls.length > 0 ? 'own_open' : 'open');
 }
 
@@ -274,7 +272,7 @@ export function videoSituation({
 
 function afterwards(facts: CaseFacts, word: Word): Advice {
   const { id, workflow, activity, video, outcome, creationKey } = facts;
-  const decision = decisionInForce(facts);
+  const decision = decisionInForce(facts.outcome, facts.decisions);
   const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
   if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
   if (outcome !== null) {
@@ -290,61 +288,3 @@ function afterwards(facts: CaseFacts, word: Word): Advice {
 }
 
 const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', unconfirmed: 'decide' };
-
-const DECIDED = { adopt: 'adopted', declareLost: 'declared_lost', resubmit: 'resubmitted' } as const;
-
-export function adviceOnDecision(
-  { video, creationKey, id }: Pick<CaseFacts, 'id' | 'creationKey' | 'video'>,
-  { decision, taskId, by, at }: DecidedEntry,
-  word: Word,
-): Advice {
-  const task = video?.taskId ?? taskId;
-  return situation(DECIDED[decision], { WHO: by, TIME: at, TASK: task, KEY: creationKey ?? id }, word);
-}
-
-/**
- * Whether a closed call with this outcome may start again under its id, because it bought nothing or because the
- * journal decides. `if_decided` means that it may only after a person has decided about the call.
- * @param again whether to send a refused request again
- */
-export function startAgain(
-  outcome: VideoOutcome | ImageOutcome,
-  again: boolean,
-): 'yes' | 'no' | 'if_decided' {
-  switch (outcome.outcome) {
-    // The new run adopts an existing task from the journal instead of buying again.
-    case 'still_running':
-    case 'cancelled':
-      return 'yes';
-    case 'unconfirmed':
-      // The journal may have the outcome by now, and a worker sends only if the journal proves that nothing was sent.
-      // Other causes need a decision first, because a worker without the journal would send again without knowing about
-      // a decision.
-      return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
-    case 'results_lost':
-      // The call was already paid for. Fetching its results again buys nothing.
-      return outcome.fetchable ? 'yes' : 'if_decided';
-    case 'rejected':
-      return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
-        ? 'no'
-        : 'yes';
-    default:
-      return 'no';
-  }
-}
-
-/** Whether a closed call was refused. If so, the journal allows a corrected request or gives a reason not to. */
-export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
-  return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
-}
-
-/** Causes of `unconfirmed` for which the journal may have an outcome, because a worker was unavailable or died. */
-const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
-  'worker_lost',
-  'activity_failed',
-  'no_answer_in_time',
-  'reconcile_failed',
-  'no_outcome_recorded',
-  // Once the cause of the refusal is fixed, another send within the key's window finds the outcome.
-  'same_key_refused',
-]);

@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Pruned, pruneJournal } from '../../../packages/cli/src/journal/prune-journal';
 import { bookLog } from '../../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type IntentEntry, type SenderEntry } from '../../../src/domain/log-entries';
 import { type CreatedVideo } from '../../../src/domain/paid-call';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { type Pruned, pruneJournal } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 import { keyPrefix } from '../../../src/stores/journal/records';
 import { answers } from '../../domain/create-answers';

@@ -5,7 +5,7 @@ import {
   type DownloadProblemKind,
 } from '../domain/download';
 import { given } from '../domain/json';
-import { blockedLocation, type ContentFetchResult } from '../service/media-client';
+import { type BlockedHop, type ContentFetchResult } from '../service/media-client';
 
 const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {
   missing: 'not_ready',
@@ -211,4 +211,11 @@ function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBo
       bounds.minDelayMs * 2 ** Math.max(0, Math.min(attempt - HANDED_ON, 20)),
     );
   return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
+}
+
+/** Explains why a result was not requested and how to allow it. Shows only the origin of a URL. */
+export function blockedLocation(hop: BlockedHop): string {
+  if (hop.reason !== 'address')
+    return `The worker does not request the result's URL, because it is not allowed (${hop.reason}).`;
+  return `The result is at ${hop.origin}, which is neither the service (${hop.service}) nor a public address. Nothing was sent there. If you trust this origin, add it to the worker's MEDIA_ALLOWED_MEDIA_ORIGINS and restart the worker.`;
 }

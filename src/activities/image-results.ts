@@ -6,15 +6,11 @@ import { type Send } from '../domain/log-entries';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ArtifactRef, isDataUrl } from '../domain/request';
-import {
-  blockedLocation,
-  type ImageItem,
-  type ImagesAccepted,
-  type MediaClient,
-} from '../service/media-client';
+import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
 import { readDataUrl } from '../service/read-data-url';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { checkImage } from '../stores/artifacts/media-type';
+import { blockedLocation } from './download-problems';
 import { reported } from './failures';
 import { type KeyLog, recordDecision } from './key-log';
 import { type AnswerBase } from './paid-answers';

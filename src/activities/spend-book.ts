@@ -17,9 +17,10 @@ import {
   type SpendLimits,
   spendWindow,
 } from '../domain/money';
+import { credentialOf } from '../domain/names';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { msUntil, timeAfter } from '../service/time-left';
-import { type Account, credentialOf } from '../settings/accounts';
+import { type Account } from '../settings/accounts';
 import { reported } from './failures';
 import { type AnswerBase, rejectedAnswer, unsentAnswer } from './paid-answers';
 import { type PaidDeps } from './paid-context';

@@ -289,3 +289,9 @@ export const isImageWorkflow = (type: unknown): boolean => IMAGE_WORKFLOWS.has(t
 
 /** Whether an activity's type is that of an image call. */
 export const isImageActivity = (type: unknown): boolean => IMAGE_ACTIVITIES.has(type);
+
+/** Returns the credential in an account's name, which may be full (`name@digest`). */
+export function credentialOf(account: string): string {
+  const end = account.lastIndexOf('@');
+  return end === -1 ? account : account.slice(0, end);
+}

@@ -11,13 +11,6 @@ import { type Redactor } from './redact';
 import { type ContentHeaders } from './reply-headers';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
-/** Explains why a result was not requested and how to allow it. Shows only the origin of a URL. */
-export function blockedLocation(hop: BlockedHop): string {
-  if (hop.reason !== 'address')
-    return `The worker does not request the result's URL, because it is not allowed (${hop.reason}).`;
-  return `The result is at ${hop.origin}, which is neither the service (${hop.service}) nor a public address. Nothing was sent there. If you trust this origin, add it to the worker's MEDIA_ALLOWED_MEDIA_ORIGINS and restart the worker.`;
-}
-
 /** Time limits for one call, in milliseconds. */
 export interface ClientTimeouts {
   /** Total time for a paid call, up to the last byte of the reply. @default 60000 */
@@ -221,7 +214,7 @@ export interface ContentFetchRequest {
 export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
 
 /** A hop that was not followed. `address` means that `origin` is neither the service, nor public, nor allowed. */
-type BlockedHop =
+export type BlockedHop =
   | { readonly kind: 'blocked'; readonly reason: BlockedReason }
   | {
       readonly kind: 'blocked';

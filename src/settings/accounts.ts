@@ -14,7 +14,7 @@ import {
   type SpendLimits,
   WHEN_REACHED,
 } from '../domain/money';
-import { DEFAULT_CREDENTIAL } from '../domain/names';
+import { credentialOf, DEFAULT_CREDENTIAL } from '../domain/names';
 import { accountName, normaliseBaseUrl } from '../service/endpoint';
 import { type MediaClient } from '../service/media-client';
 import { ConfigurationError, createPolicySchema, keyFileText, type MediaConfig, usableKey } from './config';
@@ -102,11 +102,6 @@ export function accountNamed<Named extends { readonly name: string }>(
 ): Named | undefined {
   const requested = account === undefined || account === '' ? DEFAULT_CREDENTIAL : account;
   return accounts.findLast(({ name }) => name === requested || credentialOf(name) === requested);
-}
-
-export function credentialOf(account: string): string {
-  const end = account.lastIndexOf('@');
-  return end === -1 ? account : account.slice(0, end);
 }
 
 export const ACCOUNTS_VARIABLE = 'MEDIA_ACCOUNTS';

@@ -10,8 +10,7 @@ import {
   limitsOfPayer,
   type SpendLimits,
 } from 'temporal-media/internal/domain/money';
-import { STARTED_BY } from 'temporal-media/internal/domain/names';
-import { credentialOf } from 'temporal-media/internal/settings/accounts';
+import { credentialOf, STARTED_BY } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';

@@ -7,7 +7,8 @@ import {
   limitsOfPayer,
   type Money,
 } from 'temporal-media/internal/domain/money';
-import { type AccountSettings, accountsOf, credentialOf } from 'temporal-media/internal/settings/accounts';
+import { credentialOf } from 'temporal-media/internal/domain/names';
+import { type AccountSettings, accountsOf } from 'temporal-media/internal/settings/accounts';
 import { type MediaConfig } from 'temporal-media/worker';
 import { amountOf } from '../campaign/options';
 import { type CommandContext } from '../shared/context';

@@ -73,7 +73,8 @@ export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
 }
 
 /**
- * Returns the milliseconds left for an unconfirmed send that is being repeated under its key; 0 if it is not being repeated.
+ * Returns the milliseconds left for an unconfirmed send that is being repeated under its key; 0 if it is not being
+ * repeated.
  */
 export function timeLeftRepeated({ answer }: Send, now: number): number {
   if (answer?.repeatedUntil === undefined) return 0;

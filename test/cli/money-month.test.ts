@@ -18,6 +18,8 @@ const ERRORS = {
 } satisfies InvoiceErrors;
 const MONTH_MS = 900_000;
 
+jest.setTimeout(600_000);
+
 /** What the sandbox knows about a call by its prompt. */
 const wordsOf = (row: number): string => {
   if (row % 83 === 0) return 'a storm [lost-reply]';

@@ -13,6 +13,8 @@ import '../support/quiet-temporal';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { testBundle } from '../support/test-bundle';
 
+jest.setTimeout(600_000);
+
 const queues = { create: 'q', poll: 'q', download: 'q', image: 'q' };
 const policy = { on429: 'fail', idempotency: { header: 'Idempotency-Key' } };
 const money = NO_MONEY;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { runsStandalone } from '../../src/client/workflow-service';
 import { runJson } from '../cli/support/run-cli';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
@@ -8,6 +9,8 @@ import { sharedStack } from '../support/shared-stack';
 
 jest.setTimeout(120_000);
 
+/** Longer than a server takes to begin with a batch. */
+const REPLY_MS = 20_000;
 const TEMPORAL = process.env['TEST_TEMPORAL_CLI'];
 
 /** The server's batch operations (`temporal activity … --query`) on image calls without a workflow. */
@@ -15,8 +18,7 @@ describe('a batch operation on image calls without a workflow', () => {
   let isServed: boolean | undefined;
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } }, async (made) => {
     const { client, namespace } = made.server;
-    const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
-    isServed = namespaceInfo?.capabilities?.standaloneActivities === true;
+    isServed = await runsStandalone(client, namespace);
     await made.startWorker();
   });
 
@@ -65,7 +67,7 @@ describe('a batch operation on image calls without a workflow', () => {
         return void process.stdout.write('SKIPPED: needs a server with such activities and the CLI\n');
       const prompt = (name: string) => `a batch to ${operation}, ${name}`;
       await media.sandbox.admin.addFaults([
-        { operation: 'generate', promptIncludes: prompt('sent'), action: { type: 'delay', ms: 6_000 } },
+        { operation: 'generate', promptIncludes: prompt('sent'), action: { type: 'delay', ms: REPLY_MS } },
       ]);
       const { images } = media.media;
       const start = (name: string, more: object = {}) =>

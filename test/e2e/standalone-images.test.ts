@@ -3,6 +3,7 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreationKeyConflictError } from '../../src/client';
+import { runsStandalone } from '../../src/client/workflow-service';
 import { ACTIVITY, activityQueues } from '../../src/domain/names';
 import { runJson, startCli } from '../cli/support/run-cli';
 import { accepted, received } from '../support/accepted';
@@ -17,8 +18,7 @@ describe('an image call without a workflow', () => {
   let isServed: boolean | undefined;
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } }, async (made) => {
     const { client, namespace } = made.server;
-    const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
-    isServed = namespaceInfo?.capabilities?.standaloneActivities === true;
+    isServed = await runsStandalone(client, namespace);
     await made.startWorker();
   });
 

@@ -109,14 +109,8 @@ async function givenBack(
       if (sent.kind !== 'intent' || sent.payer === undefined || !wasCharged(send)) continue;
       const number = batchNumber(campaign, sent.payer);
       const isIncluded = sent.payer === payer ? isReported : number !== undefined && isClosed(book, number);
-      const free = await noteFree(
-        journal,
-        { namespace, creationKey, sendAttempt },
-        {
-          by: payer,
-          deducts: isIncluded,
-        },
-      );
+      const place = { namespace, creationKey, sendAttempt };
+      const free = await noteFree(journal, place, { by: payer, deducts: isIncluded });
       if (free.by !== payer) continue;
       const charge = sent.estimate?.microUnits ?? 0;
       if (free.deducts && (sent.payer !== payer || isReported)) deducted += charge;

@@ -28,6 +28,9 @@ const BEAT_TROUBLES = ['lost', 'unanswered', 'late'] as const;
 const BEAT_DEADLINE_MS = 4_000;
 const BEAT_LATEST_MS = 20_000;
 
+/** Workers on one of them see when another there has ended. */
+const HOSTS = ['host-1', 'host-2'];
+
 /**
  * Activities as the server runs them: four timeouts, retries by policy, completions of attempts that it has given up are
  * dropped, and what an operator can do besides. Workers are processes with clocks of their own.
@@ -52,7 +55,8 @@ export class TemporalServer {
   }
 
   startWorker(skewMs: number): void {
-    this.workers.push(makeProcess(`worker-${(this.starts += 1)}`, skewMs));
+    const host = this.time.random.pick(HOSTS);
+    this.workers.push(makeProcess(`worker-${(this.starts += 1)}`, skewMs, host));
     const waiting = this.waiting.splice(0);
     for (const activity of waiting) this.offer(activity);
   }

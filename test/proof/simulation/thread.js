@@ -1,5 +1,6 @@
 'use strict';
-// A thread of the simulation: the sources as they are, with placeholders for the two SDK modules that need a server.
+// A thread of the simulation: the sources as they are, with placeholders for the two SDK modules that need a server and
+// for what the operating system says of processes.
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
@@ -19,8 +20,18 @@ require.extensions['.ts'] = (loaded, filename) => {
   });
   loaded._compile(code, filename);
 };
+const SOURCES = {
+  [path.resolve(__dirname, '../../../src/stores/files/this-machine.ts')]: path.join(
+    __dirname,
+    'this-machine.ts',
+  ),
+};
 const resolve = Module._resolveFilename;
-Module._resolveFilename = (request, ...rest) => STAND_INS[request] ?? resolve(request, ...rest);
+Module._resolveFilename = (request, ...rest) => {
+  if (STAND_INS[request] !== undefined) return STAND_INS[request];
+  const found = resolve(request, ...rest);
+  return SOURCES[found] ?? found;
+};
 
 const { runMany } = require('./run-many.ts');
 

@@ -3,6 +3,7 @@ import { type Random } from './random';
 /** An operating system process, or something that never dies: a server, a workflow that its history keeps alive. */
 export interface Process {
   readonly name: string;
+  readonly host: string;
   /** What its clock shows more than true time, in milliseconds. */
   readonly skewMs: number;
   /** Killed: its promises never go on. */
@@ -28,8 +29,8 @@ interface Event extends Timer {
   readonly act: () => void;
 }
 
-export function makeProcess(name: string, skewMs = 0): Process {
-  return { name, skewMs, dead: false, frozenUntil: 0 };
+export function makeProcess(name: string, skewMs = 0, host = ''): Process {
+  return { name, host, skewMs, dead: false, frozenUntil: 0 };
 }
 
 /** A schedule that goes on for ever: no real one has so many events or lasts so long. */

@@ -9,13 +9,7 @@ import {
 import { givenAt } from '../domain/clocks';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
-import {
-  type CheckBinding,
-  type CreateJournal,
-  keepsNothing,
-  NO_JOURNAL,
-  recordTaskBill,
-} from '../domain/journal';
+import { type CheckBinding, type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
 import { given } from '../domain/json';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
@@ -24,6 +18,7 @@ import { type SpendLimits } from '../domain/money';
 import { ACTIVITY, credentialOf } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { recordTaskBill } from '../domain/record-bill';
 import { type PollingMode, videoTaskById } from '../domain/video-task';
 import { atMostFor } from '../service/time-left';
 import { type AccountRegistry } from '../settings/accounts';

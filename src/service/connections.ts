@@ -10,7 +10,7 @@ import {
   type RequestInit,
   type Response,
 } from 'undici';
-import { networkCode } from './errors';
+import { networkCode } from './classify-reply';
 import { proxyFor } from './proxy-environment';
 import { contentLength, type HeaderValues } from './reply-headers';
 

@@ -3,6 +3,7 @@ import { type Dispatcher } from 'undici';
 import { throwBug } from '../domain/bug';
 import { given } from '../domain/json';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
+import { isAborted, networkCode } from './classify-reply';
 import { REDIRECTS } from './connections';
 import {
   type ApiCaller,
@@ -12,7 +13,6 @@ import {
   receivesKey,
   redactorFor,
 } from './endpoint';
-import { isAborted, networkCode } from './errors';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';

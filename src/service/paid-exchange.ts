@@ -1,7 +1,7 @@
 import { type Dispatcher, type FormData } from 'undici';
 import { throwBug } from '../domain/bug';
+import { networkCode, unsentCause, type UnsentCause } from './classify-reply';
 import { type ConnectionFactory, PassingHandler } from './connections';
-import { networkCode, unsentCause, type UnsentCause } from './errors';
 import { type BoundedBody, readBoundedBody } from './reply-body';
 import { type HeaderValues } from './reply-headers';
 import { countdown } from './time-left';

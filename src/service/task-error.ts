@@ -1,7 +1,7 @@
 import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { type TaskError } from '../domain/video-task';
-import { errorKind } from './errors';
+import { errorKind } from './classify-reply';
 import { type Redactor } from './redact';
 
 /** The longest code to keep, in characters. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import {
   caseMoney,
-  adviceOf,
   type CaseFacts,
   type ExecutionView,
   type StandaloneCall,
 } from '../../packages/cli/src/shared/case';
+import { adviceOf } from '../../packages/cli/src/shared/case-advice';
 import { decisionInForce } from '../../src/domain/closed-call';
 import { type BillEntry } from '../../src/domain/log-entries';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';

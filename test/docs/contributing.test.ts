@@ -7,7 +7,7 @@ import type * as modelConfig from '../../src/domain/model-config';
 import type * as columns from '../../src/manifest/columns';
 import type * as rowValues from '../../src/manifest/manifest-row';
 import type * as rowCall from '../../src/manifest/row-call';
-import type * as errors from '../../src/service/errors';
+import type * as errors from '../../src/service/classify-reply';
 import type * as statusValues from '../../src/service/video-record';
 import type * as schema from '../../src/settings/model-schema';
 
@@ -88,7 +88,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('an error code', () => {
-    const { errorKind } = compiled<typeof errors>('lib/service/errors');
+    const { errorKind } = compiled<typeof errors>('lib/service/classify-reply');
     expect(errorKind({ codes: ['at_full_load'], types: [], text: '', httpStatus: 400 })).toBe('capacity');
   });
 

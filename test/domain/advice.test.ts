@@ -1,4 +1,4 @@
-import { videoSituation } from '../../packages/cli/src/shared/case';
+import { videoSituation } from '../../packages/cli/src/shared/case-advice';
 import {
   CAMPAIGN_ADVICE,
   filled,

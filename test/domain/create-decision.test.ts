@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import {
-  classifyPaidReply,
   createPolicyCheck,
   DEFAULT_CREATE_POLICY,
-  type PaidReply,
-  type ReplyClass,
   resolveCreatePolicy,
   type ResolvedCreatePolicy,
 } from '../../src/domain/create-policy';
 import { type ErrorKind } from '../../src/domain/video-task';
+import { classifyPaidReply, type PaidReply, type ReplyClass } from '../../src/service/classify-reply';
 
 const KINDS: readonly ErrorKind[] = ['moderation', 'capacity', 'invalid', 'quota', 'unknown'];
 const FLAGS = [true, false];

@@ -6,15 +6,12 @@ import {
   RESEND_WINDOW_MS,
   type StepContext,
 } from '../../src/domain/create-once';
-import {
-  classifyPaidReply,
-  DEFAULT_CREATE_POLICY,
-  resolveCreatePolicy,
-} from '../../src/domain/create-policy';
+import { DEFAULT_CREATE_POLICY, resolveCreatePolicy } from '../../src/domain/create-policy';
 import { type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { decide, type LogCaller, stateOf } from '../../src/domain/paid-log';
-import { meaningOfPaid } from '../../src/service/errors';
+import { classifyPaidReply } from '../../src/service/classify-reply';
+import { meaningOfPaid } from '../../src/service/classify-reply';
 import { answerEntry, intentEntry } from '../support/log-entries';
 
 const NOW = Date.UTC(2026, 0, 1);

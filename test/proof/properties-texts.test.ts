@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { durationOf } from '../../packages/cli/src/shared/paid-options';
 import { nearNames, shellWord, shownLocation } from '../../packages/cli/src/shared/text';
 import { detailsText, inCode } from '../../src/domain/video-state';
-import { errorKind } from '../../src/service/errors';
+import { errorKind } from '../../src/service/classify-reply';
 import { replyHeaders } from '../../src/service/read-replies';
 import { createRedactor } from '../../src/service/redact';
 import { phaseOf, statusValue } from '../../src/service/video-record';

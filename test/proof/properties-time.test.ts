@@ -15,7 +15,7 @@ import {
   watchFacts,
   type WatchState,
 } from '../../src/domain/watch-state';
-import { meaningOfGet } from '../../src/service/errors';
+import { meaningOfGet } from '../../src/service/classify-reply';
 import { dateMs, parseRetryAfter } from '../../src/service/reply-headers';
 import { makeVideoTask } from '../domain/make-video-task';
 

@@ -2,7 +2,7 @@ import dns, { type LookupAddress } from 'node:dns';
 import net, { type LookupFunction, type Socket } from 'node:net';
 import tls, { type ConnectionOptions } from 'node:tls';
 import { ADDRESS_BLOCKED, createAddressFilter } from '../../src/service/address-filter';
-import { networkCode } from '../../src/service/errors';
+import { networkCode } from '../../src/service/classify-reply';
 import { rawLoopback } from './loopback-service';
 
 const PUBLIC: LookupAddress = { address: '93.184.216.34', family: 4 };

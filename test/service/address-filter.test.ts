@@ -1,5 +1,5 @@
 import { createAddressFilter, isPublicAddress, isWithinReach } from '../../src/service/address-filter';
-import { networkCode } from '../../src/service/errors';
+import { networkCode } from '../../src/service/classify-reply';
 import { rawLoopback } from './loopback-service';
 
 const FORBIDDEN_HOSTS = [

@@ -1,6 +1,7 @@
-import { DEFAULT_CREATE_POLICY, type PaidReply, resolveCreatePolicy } from '../../src/domain/create-policy';
+import { DEFAULT_CREATE_POLICY, resolveCreatePolicy } from '../../src/domain/create-policy';
 import { type ErrorKind } from '../../src/domain/video-task';
-import { errorKind, KIND_SIGNALS, meaningOfGet, meaningOfPaid } from '../../src/service/errors';
+import { type PaidReply } from '../../src/service/classify-reply';
+import { errorKind, KIND_SIGNALS, meaningOfGet, meaningOfPaid } from '../../src/service/classify-reply';
 
 const nothing = { codes: [], types: [], text: '' };
 const ofCode = (code: string): ErrorKind => errorKind({ ...nothing, codes: [code] });

@@ -1,4 +1,4 @@
-import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/errors';
+import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/classify-reply';
 import { phaseOf, RESULT_URL_PLACES, STATUS_VALUES, statusValue } from '../../src/service/video-record';
 import { readRecord } from './read-record';
 

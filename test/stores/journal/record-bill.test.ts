@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pruneJournal } from '../../../packages/cli/src/journal/prune-journal';
-import { recordBill } from '../../../src/domain/journal';
 import { type BillEntry } from '../../../src/domain/log-entries';
+import { recordBill } from '../../../src/domain/record-bill';
 import { createFileJournal, createFileRecords } from '../../../src/stores/journal/file-journal';
 import {
   answerEntry,

@@ -8,9 +8,9 @@ import {
   type ModelSource,
 } from 'temporal-media/activities';
 import { throwBug } from 'temporal-media/internal/domain/bug';
+import { networkCode, unsentCause } from 'temporal-media/internal/service/classify-reply';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
-import { networkCode, unsentCause } from 'temporal-media/internal/service/errors';
 import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
 import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { type MediaConfig } from 'temporal-media/worker';

@@ -13,10 +13,10 @@
  */
 import { createReadStream } from 'node:fs';
 import { throwBug } from 'temporal-media/internal/domain/bug';
-import { recordBill } from 'temporal-media/internal/domain/journal';
 import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { recordBill } from 'temporal-media/internal/domain/record-bill';
 import { linesOf, manifestText } from 'temporal-media/internal/manifest/manifest-text';
 import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';

@@ -1,6 +1,6 @@
-import { recordBill } from 'temporal-media/internal/domain/journal';
 import { costOf, mayBeOwed } from 'temporal-media/internal/domain/log-entries';
 import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
+import { recordBill } from 'temporal-media/internal/domain/record-bill';
 import { type BillEntry, type JournalKey } from 'temporal-media/stores';
 import { type CommandContext } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';

@@ -9,13 +9,13 @@ import { existingJournal } from 'temporal-media/internal/stores/open-stores';
 import { type CreateJournal } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
 import {
-  adviceOf,
   type CaseMoney,
   caseMoney,
   type ExecutionView,
   type OpenActivity,
   type OperatorPause,
 } from '../shared/case';
+import { adviceOf } from '../shared/case-advice';
 import { type Connected } from '../shared/connect';
 import { CliError } from '../shared/errors';
 import { gatherCase, type GatheredCase } from '../shared/gather-case';

@@ -1,9 +1,4 @@
-import {
-  classifyPaidReply,
-  type PaidReply,
-  type ReplyClass,
-  type ResolvedCreatePolicy,
-} from '../domain/create-policy';
+import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type ErrorKind } from '../domain/video-task';
@@ -241,6 +236,76 @@ export function meaningOfGet(status: number): PollErrorClass | 'record' {
       if (status >= 500) return 'unavailable';
       return status >= 400 ? 'bad_request' : 'unreadable';
   }
+}
+
+/**
+ * What a reply to a paid call proves (failure model: Four classes and Every point of failure). With the default policy,
+ * only `refused_for_now` is resent automatically. `unconfirmed` waits for proof (the task records or an honored
+ * idempotency key) or for a person.
+ */
+export type ReplyClass =
+  | 'accepted'
+  | 'refused_for_now'
+  | 'rejected_invalid'
+  | 'rejected_credentials'
+  | 'rejected_quota'
+  | 'rejected_moderation'
+  | 'rejected_capacity'
+  | 'rejected_service_error'
+  | 'unconfirmed';
+
+export interface PaidReply {
+  readonly status: number;
+  readonly kind: ErrorKind;
+  /** Whether the reply had a Retry-After header. Only its presence matters here; its value can be unreadable. */
+  readonly hasRetryAfter: boolean;
+  /** Whether a 2xx body could be read as the result of this call: a usable task id, or an image response. */
+  readonly readable: boolean;
+}
+
+/** Refused permanently before any work was done (failure model: row 23). */
+const REFUSED_FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
+
+function forKind(kind: ErrorKind): ReplyClass | undefined {
+  if (kind === 'moderation') return 'rejected_moderation';
+  if (kind === 'quota') return 'rejected_quota';
+  if (kind === 'invalid') return 'rejected_invalid';
+  return undefined;
+}
+
+/**
+ * Maps the status, the body's error kind and the policy to a class. Every status has a class: without a rule, it is
+ * `unconfirmed`. The error kind overrides the status only if the status alone already proves a refusal (architecture:
+ * Create).
+ */
+export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
+  const { status, kind } = reply;
+  if (status >= 200 && status < 300) return reply.readable ? 'accepted' : 'unconfirmed';
+  if (REFUSED_FOR_GOOD.has(status)) {
+    if (status === 401 || (status === 403 && kind !== 'moderation' && kind !== 'quota'))
+      return 'rejected_credentials';
+    if (status === 402) return kind === 'moderation' ? 'rejected_moderation' : 'rejected_quota';
+    return forKind(kind) ?? (kind === 'capacity' ? 'rejected_capacity' : 'rejected_invalid');
+  }
+  if (status === 425 || status === 429)
+    return forKind(kind) ?? (policy.on429 === 'resend' ? 'refused_for_now' : 'rejected_capacity');
+  if (status === 503) return classify503(reply, policy);
+  if (status === 502) return vouched(policy.on502);
+  if (status === 504) return vouched(policy.on504);
+  if (status === 500) return vouched(policy.on500);
+  return 'unconfirmed';
+}
+
+function classify503(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
+  // Matches only known values, so that an unknown value never causes a resend.
+  const refused = policy.on503 === 'resend' || (policy.on503 === 'header' && reply.hasRetryAfter);
+  if (!refused) return 'unconfirmed';
+  return forKind(reply.kind) ?? 'refused_for_now';
+}
+
+function vouched(knob: 'inspect' | 'resend' | 'fail'): ReplyClass {
+  if (knob === 'resend') return 'refused_for_now';
+  return knob === 'fail' ? 'rejected_service_error' : 'unconfirmed';
 }
 
 type PaidMeaning =

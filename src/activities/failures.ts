@@ -99,8 +99,8 @@ interface RetryLater {
   readonly retryAfterMs?: number | undefined;
   /** Whether an earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
-  /** Set if the call waits to be sent: see `CallWait`. */
-  readonly waits?: Pick<CallWait, 'reason' | 'account'> | undefined;
+  /** Set if the call waits to be sent. */
+  readonly waits?: CallWait | undefined;
 }
 
 /**

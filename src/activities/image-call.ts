@@ -21,6 +21,7 @@ import { type ImageGenerationRequest, type PaidRequest } from '../domain/request
 import { milliseconds, shapeIssue } from '../domain/shape';
 import { IMAGE_TIMEOUTS, requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
+import { callWait } from '../domain/video-state';
 import { type MediaClient } from '../service/media-client';
 import { wireEditBody, wireGenerationBody } from '../service/request-bodies';
 import { msUntil } from '../service/time-left';
@@ -226,13 +227,12 @@ function waitOr(
   };
   const step = afterImage(state, answer, { now, random: Math.random(), startLimitMs });
   if ('outcome' in step) return end(step);
-  const { message, mayBeOwed, account, reason = null } = answer;
   throw retryLater({
     class: answer.outcome === 'not_sent' ? answer.cause : 'refused',
-    message,
+    message: answer.message,
     delayMs: Math.max(0, step.until - now),
-    mayBeOwed,
-    waits: { reason, account },
+    mayBeOwed: answer.mayBeOwed,
+    waits: callWait(step, answer),
   });
 }
 

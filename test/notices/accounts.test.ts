@@ -126,6 +126,23 @@ describe('notices about money', () => {
     await made.server.client.workflow.getHandle(held.workflowId).terminate();
   });
 
+  it('100 % of a spend limit that holds back an image, whatever runs it', async () => {
+    await startWithLimits({ spendLimit: { amount: '0.07', currency: 'USD', per: 'month' } });
+    const call = { request: { model: 'image-2', prompt: 'a kite' }, account: 'studio', startLimit: '1h' };
+    const { images } = made.media;
+    expect(await images.execute(call, { id: made.server.uniqueId('image') })).toMatchObject({
+      outcome: 'completed',
+    });
+    const id = made.server.uniqueId('image');
+    // An activity where the server runs them.
+    await images.start(call, { id });
+    const { notice } = await receiver.until('limit.reached');
+    expect(notice.data).toMatchObject({ account: 'studio', percent: 100, used: 40_000 });
+    const { activity, workflow } = made.server.client;
+    for (const handle of [activity.getHandle(id), workflow.getHandle(id)])
+      await handle.terminate('tests').catch(() => undefined);
+  });
+
   it('an image whose results were lost: paid for, and reported once, whether its end or the journal is read first', async () => {
     await start({ MEDIA_ALLOWED_MEDIA_ORIGINS: '' });
     const body = {

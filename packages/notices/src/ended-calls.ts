@@ -109,8 +109,7 @@ async function findActivities(round: CollectRound, since: string): Promise<void>
     const { info, outcome } = found ?? {};
     const kind = KINDS[info?.activityType?.name ?? ''];
     if (info?.closeTime == null || kind === undefined) continue;
-    const context = { type: 'activity', namespace, activityId: id, isLocal: false } as const;
-    const result = await valueOf(client, outcome?.result?.payloads, context);
+    const result = await activityValue(client, id, outcome?.result?.payloads);
     const status = decodeActivityExecutionStatus(info.status) ?? 'UNKNOWN';
     await postEnded(round, {
       id,
@@ -121,6 +120,16 @@ async function findActivities(round: CollectRound, since: string): Promise<void>
       result,
     });
   }
+}
+
+/** Returns the first value of what an activity without a workflow has returned or reported. */
+export function activityValue(
+  client: Client,
+  activityId: string,
+  payloads: Parameters<typeof readPayloads>[1] | null | undefined,
+): Promise<unknown> {
+  const { namespace } = client.options;
+  return valueOf(client, payloads, { type: 'activity', namespace, activityId, isLocal: false });
 }
 
 async function valueOf(

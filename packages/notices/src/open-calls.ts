@@ -1,12 +1,15 @@
 import { type Client } from '@temporalio/client';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
+import { describeStandalone, standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type CollectRound } from './ended-calls';
+import { activityQueues, QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { activityValue, type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
 import { fieldOf, plainId } from './notice';
+
+type Standalone = Parameters<typeof describeStandalone>[2];
 
 /** Open calls that are queried, newest first: what holds one back holds back all that follow. */
 const MOST_CALLS = 16;
@@ -31,10 +34,13 @@ export async function findOpen(round: CollectRound, minAgeMs: number): Promise<R
   const full = new Set<string>();
   const campaigns = await openIds(round, [WORKFLOW.runCampaign], MOST_CAMPAIGNS);
   const calls = await openIds(round, CALLS, MOST_CALLS, now - minAgeMs);
-  await mapConcurrently([...campaigns, ...calls], AT_ONCE, async (id) => {
+  const ask = [...campaigns, ...calls].map((id) => () => callWaits(client, id, QUERY_MS));
+  const images = await openImages(round, now - minAgeMs);
+  const look = images.map((image) => () => waitsOfImage(client, place.namespace, image));
+  await mapConcurrently([...ask, ...look], AT_ONCE, async (waitsOf) => {
     if (performance.now() > endAt) return;
     round.beat();
-    const waits: unknown = await callWaits(client, id, QUERY_MS).catch(otherwise(undefined));
+    const waits: unknown = await waitsOf().catch(otherwise(undefined));
     for (const wait of Array.isArray(waits) ? waits : []) {
       const [account, reason] = [plainId(fieldOf(wait, 'account')), fieldOf(wait, 'reason')];
       if (account !== null && (reason === 'credentials' || reason === 'quota')) round.closed(account, reason);
@@ -65,6 +71,30 @@ async function openIds(
     if (ids.length >= most) break;
   }
   return ids;
+}
+
+/** Returns the newest open image calls without a workflow. They cannot be queried: their last failure says why. */
+async function openImages(
+  { client, place }: CollectRound,
+  startedBy: number,
+): Promise<readonly Standalone[]> {
+  const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ExecutionStatus = 'Running' AND StartTime <= '${new Date(startedBy).toISOString()}'`;
+  const images: Standalone[] = [];
+  for await (const image of standaloneActivities(client, place.namespace, query)) {
+    images.push(image);
+    if (images.length >= MOST_CALLS) break;
+  }
+  return images;
+}
+
+async function waitsOfImage(
+  client: Client,
+  namespace: string,
+  image: Standalone,
+): Promise<readonly unknown[]> {
+  const { info } = (await describeStandalone(client, namespace, image)) ?? {};
+  const details = info?.lastFailure?.applicationFailureInfo?.details?.payloads;
+  return [fieldOf(await activityValue(client, image.activityId, details), 'waits')];
 }
 
 function stateOfCampaign(client: Client, id: string): Promise<unknown> {

@@ -41,8 +41,8 @@ export interface OpenActivity {
   readonly failureClass: string | null;
   /** Null if nobody has paused the activity. */
   readonly pause: OperatorPause | null;
-  /** Set if the call waits to be sent: see {@link CallWait}. Null for any other failure. */
-  readonly waits: Pick<CallWait, 'reason' | 'account'> | null;
+  /** Set if the call waits to be sent. Null for any other failure. */
+  readonly waits: CallWait | null;
   /** The task queue on which it waits for a worker; null while a worker has it, or if the server does not say. */
   readonly queuedOn: string | null;
 }

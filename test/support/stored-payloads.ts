@@ -2,7 +2,7 @@ import { type Client, type ClientOptions } from '@temporalio/client';
 import { type DataConverter, type LoadedDataConverter } from '@temporalio/common';
 import { type NativeConnectionOptions, type WorkerOptions } from '@temporalio/worker';
 import type * as Converters from '../../packages/cli/src/shared/data-converter';
-import { payloadsIn } from '../../packages/replay/src/decode-payloads';
+import type * as Decode from '../../packages/replay/src/decode-payloads';
 import { decodePayloads } from '../../src/client/read-payloads';
 
 /**
@@ -61,6 +61,9 @@ export function showStoredHistories({ workflow, options: { loadedDataConverter }
 }
 
 async function shown<History>(history: History, { externalStorage }: LoadedDataConverter): Promise<History> {
+  // The setup of all tests loads this file before `lib` is there, in which a companion finds the core.
+  // eslint-disable-next-line typescript/no-require-imports
+  const { payloadsIn } = require('../../packages/replay/src/decode-payloads') as typeof Decode;
   const payloads = payloadsIn(history);
   const stored = { payloadCodecs: [], ...(externalStorage !== undefined && { externalStorage }) };
   const read = await decodePayloads(stored, payloads, undefined);

@@ -44,6 +44,12 @@ interface SpentIn {
   readonly endsAt: number;
 }
 
+/** How much of a limit is used. */
+interface Used extends SpentIn {
+  /** What persons have allowed in addition, in micro-units. */
+  readonly allowed: number;
+}
+
 const BOOKS = new WeakMap<CreateJournal, SpendBooks>();
 
 /** Returns a journal's books, which all of the process's paid calls share. */
@@ -64,15 +70,15 @@ export class SpendBooks {
   ) {}
 
   /**
-   * Reserves an estimate in the limit's current window, or returns how much of it is used if the limit has been
-   * reached. @throws when the journal fails, in which case nothing may be sent
+   * Reserves an estimate in the limit's current window, or returns how much of it is used if the estimate does not
+   * fit. @throws when the journal fails, in which case nothing may be sent
    */
-  async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | SpentIn> {
+  async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | Used> {
     const { book, endsAt } = this.windowOf(limit, this.now());
     if (!(await book.add(microUnits, limit.microUnits))) {
       const allowed = await this.allowed(limit);
       if (allowed === 0 || !(await book.add(microUnits, limit.microUnits + allowed)))
-        return { spent: book.spent, endsAt };
+        return { spent: book.spent, endsAt, allowed };
     }
     return {
       sum: book.spent,
@@ -83,8 +89,8 @@ export class SpendBooks {
     };
   }
 
-  /** Returns how much of the limit's current window is used, and what persons have allowed in addition. */
-  async used(limit: CallLimit): Promise<SpentIn & { readonly allowed: number }> {
+  /** Returns how much of the limit is used in the current window. */
+  async used(limit: CallLimit): Promise<Used> {
     return { ...(await this.spentIn(limit, this.now())), allowed: await this.allowed(limit) };
   }
 
@@ -106,7 +112,7 @@ export class SpendBooks {
     }
   }
 
-  /** Allows a limit's payer more money. @throws when the journal fails */
+  /** Allows a limit's payer more money, or takes back with 0 what was allowed. @throws when the journal fails */
   async allow(
     limit: CallLimit,
     given: Pick<AllowanceRecord, 'microUnits' | 'until' | 'by' | 'reason'>,
@@ -123,10 +129,13 @@ export class SpendBooks {
 
   private async allowed({ payer, currency }: CallLimit): Promise<number> {
     const allowances = await allowancesIn(this.journal, allowanceLog(payer, currency));
-    return allowances.reduce(
-      (sum, { microUnits, until }) => sum + (Date.parse(until) > this.now() ? microUnits : 0),
-      0,
-    );
+    let sum = 0;
+    for (const { microUnits, until } of allowances) {
+      // One of 0 takes back all earlier ones.
+      if (microUnits === 0) sum = 0;
+      else if (Date.parse(until) > this.now()) sum += microUnits;
+    }
+    return sum;
   }
 
   private windowOf({ payer, currency, per }: CallLimit, at: number) {
@@ -203,26 +212,33 @@ function priceUnder(limit: CallLimit, journal: CreateJournal, base: AnswerBase):
   if (keepsNothing(journal)) return refused('A spend limit cannot be enforced without a journal.');
   if (estimate === null || estimate.currency !== limit.currency)
     return refused(`${limitText(limit)}, but the price of this call in ${limit.currency} is not known.`);
-  if (estimate.microUnits > limit.microUnits)
-    return refused(`${limitText(limit)}, but this call alone is estimated at ${formatMoney(estimate)}.`);
   return estimate.microUnits;
 }
 
 function limitReached(
   limit: CallLimit,
-  { spent, endsAt }: { readonly spent: number; readonly endsAt: number },
+  { spent, endsAt, allowed }: Used,
   base: AnswerBase,
 ): NotSent | RejectedCall {
+  const { estimate } = base;
+  if (estimate !== null && estimate.microUnits > limit.microUnits + allowed)
+    return rejectedAnswer(
+      base,
+      'spend_limit',
+      `${limitText(limit)}, but this call alone is estimated at ${formatMoney(estimate)}. Nothing was sent. ${ALLOW}, or raise the limit.`,
+    );
   const spentText = formatMoney({ microUnits: spent, currency: limit.currency });
   const ends = new Date(endsAt).toISOString();
   const problem = `${limitText(limit)}, of which ${spentText} is already spent or reserved. Nothing was sent. The next ${limit.per} begins at ${ends}.`;
   if (limit.whenReached === 'refuse') return rejectedAnswer(base, 'spend_limit', problem);
   // The call may fit before the window ends: a person can allow more, and refused calls return their estimates.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
-  const message = `${problem} The call will be retried at ${heldUntil}.`;
+  const message = `${problem} The call will be retried at ${heldUntil}. ${ALLOW}.`;
   const { payer } = limit;
   return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil, payer });
 }
+
+const ALLOW = 'To allow more, run `temporal-media money allow`';
 
 /** Maximum time between two attempts of a call that the spend limit holds back, in milliseconds. */
 const LONGEST_HOLD_MS = 15 * 60_000;

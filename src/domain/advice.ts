@@ -311,8 +311,8 @@ export const OUTCOME_ADVICE = {
   ],
   'rejected/declared_lost': ['Use a new id to buy it.', `${RETRY} buys it again.`],
   'rejected/spend_limit': [
-    `Wait until the limit's hour, day or month has ended, raise the account's \`spendLimit\`, or give the model a price. Then ${AGAIN}.`,
-    `Wait until the limit's hour, day or month has ended, raise the account's \`spendLimit\`, or give the model a price. Then ${TAKES}.`,
+    `Wait until the limit's hour, day or month has ended, raise the limit (\`temporal-media money allow\` does so for a time), or give the model a price. Then ${AGAIN}.`,
+    `Wait until the limit's hour, day or month has ended, raise the limit (\`temporal-media money allow\` does so for a time), or give the model a price. Then ${TAKES}.`,
   ],
   'rejected/price_changed': [
     'Run the campaign again under its id to plan and confirm it at the current price.',

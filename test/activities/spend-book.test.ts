@@ -53,6 +53,7 @@ describe('what an account has spent', () => {
     const reserved = await first.reserve(of(ACCOUNT, limitOf(10)), 10);
     expect(await books().reserve(of(ACCOUNT, limitOf(10)), 10)).toEqual({
       spent: 10,
+      allowed: 0,
       endsAt: Date.UTC(2026, 1, 1),
     });
     if ('correct' in reserved) await reserved.correct(0);
@@ -150,6 +151,15 @@ describe('what persons allow, and bills', () => {
       expect(await books().used(limit)).toMatchObject({ spent: 10, allowed: 10 });
       const asked = await Promise.all(Array.from({ length: 20 }, () => books().reserve(limit, 1)));
       expect(asked.filter((one) => 'correct' in one)).toHaveLength(10);
+      // A call may be larger than the limit alone, and 0 takes back what was allowed.
+      const other = { ...limit, payer: 'a/tenant=globex' };
+      expect(await books().reserve(other, 12)).toMatchObject({ spent: 0, allowed: 0 });
+      await books().allow(other, { ...allowance, microUnits: 2 });
+      expect(await books().reserve(other, 12)).toHaveProperty('correct');
+      await books().allow(other, { ...allowance, microUnits: 0 });
+      expect(await books().used(other)).toMatchObject({ spent: 12, allowed: 0 });
+      await books().allow(other, allowance);
+      expect(await books().used(other)).toMatchObject({ allowed: 5 });
       now += 3_600_000;
       expect(await books().used(limit)).toMatchObject({ spent: 20, allowed: 0 });
       // The service's own amount counts in place of the estimate.

@@ -82,6 +82,12 @@ describe('an invoice that money check cannot use', () => {
     ],
     ['another sum', 'task_id,amount,currency\nt0,1,USD\n', ['--total', '2'], /add up to 1, but --total is 2/],
     [
+      'a sum in another currency',
+      'task_id,amount,currency\nt0,1,USD\n',
+      ['--total', '1EUR'],
+      /lines are in USD, but --total is in EUR/,
+    ],
+    [
       'a cut amount',
       'task_id,amount\nt0,0.10\nt1,0.1',
       ['--currency', 'USD', '--apply'],

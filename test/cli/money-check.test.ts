@@ -209,6 +209,32 @@ describe('money check', () => {
     expect(missing.data.applied).toEqual({ recorded: 1, amount: 0 });
     expect(await bench.underReview()).toEqual([]);
   });
+
+  test('an image is not free while a line without an id may be about it', async () => {
+    await bench.calls(
+      { creationKey: 'video' },
+      { creationKey: 'picture', operation: 'generate_image', model: 'image-2', answer: images },
+    );
+    const lines = [`${at(0)},t0,cine-1,key-of-video,0.10,USD`, `${at(1)},,image-2,,0.04,USD`];
+    const columns = 'time,task_id,model,idempotency_key,amount,currency';
+    const file = await bench.invoice(lines, columns);
+    const { data } = await bench.check(file, '--apply', '--missing-are-free');
+    expect(data.applied).toEqual({ recorded: 1, amount: 100_000 });
+    expect(kinds(data)).toEqual([
+      ['not_billed', null, 'picture'],
+      ['image', 3, null],
+    ]);
+    expect(data.findings[0]?.note).toMatch(/^A line without an id may be about it.*money settle/);
+    expect(await bench.underReview()).toEqual(['picture']);
+  });
+
+  test.each(['$0.10', '0.10 USD', 'US$0.10'])('%s beside a column of currencies is USD', async (amount) => {
+    await bench.calls({ creationKey: 'video' });
+    const file = await bench.invoice([`t0,${amount},USD`], 'task_id,amount,currency');
+    const { code, data } = await bench.check(file, '--total', '0.10USD');
+    expect([code, data.agreed, data.sum]).toEqual([0, 1, 100_000]);
+  });
+
   test('a line with the key of a call and another task is not about that call', async () => {
     await bench.calls({ creationKey: 'video' });
     const lines = [`${at(0)},other,key-of-video,0.10,USD`, `${at(1)},t9,,0.10,USD`];

@@ -183,7 +183,7 @@ export interface AllowanceRecord extends Written {
   readonly kind: 'allowance';
   /** Random, so that a writer recognizes its own record. */
   readonly nonce: string;
-  /** Added to the limit of each window, in micro-units. */
+  /** Added to the limit of each window, in micro-units. 0 takes back all earlier allowances. */
   readonly microUnits: number;
   /** ISO 8601. From then on, the limit is what it was. */
   readonly until: string;

@@ -120,6 +120,8 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
   const { id, waitFor, config, store, paid, sendsFiles = false } = call;
   const env = effectiveEnvironment(context, options);
   refuseInvalidCall(paid);
+  howOf(options);
+  const start = startOf(options);
   const { maySend } = await import('../shared/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../shared/run-paid.js');
@@ -136,7 +138,7 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
     waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `To continue, run the same command with ${shellWord(`--id=${id}`)}. Nothing is bought twice.`,
-    start: (media) => call.start(media, startOf(options)),
+    start: (media) => call.start(media, start),
   });
 }
 

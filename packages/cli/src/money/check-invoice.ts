@@ -68,7 +68,7 @@ export async function checkInvoice(
   const { file, format, out, limit, apply } = request;
   const progress = (what: string) => (count: number) => report.say(`${what} ${count}…`);
   const invoice = await readInvoice(file, { ...format, progress: progress('Invoice lines read:') });
-  sayHowRead(report, invoice);
+  sayHowRead(report, invoice, format.total !== undefined);
   if (apply && !invoice.endsWithBreak && format.total === undefined)
     throw invoiceError(
       'Its last line has no line break, so the file may have been cut off inside an amount. To record its bills anyway, pass the sum of its amounts in --total.',
@@ -145,13 +145,17 @@ function scopeOf(
   };
 }
 
-function sayHowRead(report: Report, { columns, rounded, endsWithBreak }: Invoice): void {
+function sayHowRead(
+  report: Report,
+  { columns, rounded, endsWithBreak, totalLine }: Invoice,
+  hasTotal: boolean,
+): void {
   const named = Object.entries(columns).map(([kind, name]) => `${kind} "${name}"`);
   report.say(`Columns: ${named.join(', ')}.`);
   if (rounded > 0) report.say(`${rounded} amounts have more than six decimals. They were rounded.`);
-  if (!endsWithBreak)
+  if (!hasTotal && (totalLine === null || !endsWithBreak))
     report.say(
-      'The last line has no line break. Is the file complete? --total checks the sum of its amounts.',
+      `${endsWithBreak ? '' : 'The last line has no line break. '}Is the file complete? --total checks the sum of its amounts.`,
     );
 }
 
@@ -241,6 +245,8 @@ function reportCheck(report: Report, { scope, found, scanned, applied, sawNone }
     );
   if (applied === null)
     report.say(`--apply would record ${counted(scanned.unrecorded, 'bill')} as "${reference}".`);
+  else if (applied.recorded === 0)
+    report.say(`Nothing was recorded as "${reference}": no bill is new and certain.`);
   else
     report.say(`Recorded as "${reference}": ${counted(applied.recorded, 'bill')}, ${money(applied.amount)}.`);
   const iso = (time: number): string | null => (Number.isFinite(time) ? new Date(time).toISOString() : null);

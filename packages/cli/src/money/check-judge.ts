@@ -21,7 +21,7 @@ export const FINDINGS = {
   refused: [true, 'billed, although it was refused or never sent'],
   failed: [true, 'billed, although it failed'],
   duplicate: [true, 'charged several times in this file'],
-  billed_before: [true, 'already has a bill with another reference'],
+  billed_before: [true, 'already has another bill'],
   other_account: [true, 'bought with another account'],
   several_calls: [true, 'the log has several calls with this task'],
   other_currency: [true, 'the estimate is in another currency'],
@@ -165,7 +165,12 @@ function differenceOf(
   if (expected === null) return null;
   const allowed = Math.max(tolerance.microUnits, Math.abs(expected.microUnits) * tolerance.share);
   if (Math.abs(lines.sum - expected.microUnits) <= allowed) return null;
-  return said('amount', lines.lines > lines.charges && lines.charges > 0 ? 'It includes a credit.' : '');
+  return said('amount', creditNote(lines));
+}
+
+function creditNote({ sum, lines, charges }: BilledCall): string {
+  if (sum < 0) return 'It is a credit: the sum is negative.';
+  return lines > charges && charges > 0 ? 'It includes a credit.' : '';
 }
 
 function undecidedNote(
@@ -210,7 +215,10 @@ function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): Earl
     if (isOwn) return 'recorded';
     if (bill.source === 'person') return 'agreed';
   }
-  return { note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.` };
+  const corrected = `If this file replaces that one, pass --corrects ${shellWord(bill.reference)} and another --reference.`;
+  return {
+    note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.${isOwn || bill.source === 'invoice' ? ` ${corrected}` : ''}`,
+  };
 }
 
 /** Whether a bill is of the invoice that this one replaces. */
@@ -244,6 +252,9 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   if (period === null) return say('The period of the invoice is unknown. Pass --since and --until.');
   const at = Date.parse(send.sent.at);
   if (!(at >= period.since && at <= period.until)) return say("It was sent outside of the invoice's period.");
+  const isImage = send.sent.operation !== 'create_video';
+  if (isImage && invoice.loose.length > 0)
+    return { finding: findingOf(scope, call, 'not_billed', MAYBE_LOOSE), bill: null };
   if (missingAreFree && [null, invoice.currency].includes(estimateOfSend(send)?.currency ?? null))
     return { finding: null, bill: FREE };
   if (why === 'rejected_after_validation') return say('It was refused, and the invoice does not bill it.');
@@ -253,6 +264,8 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   return { finding: findingOf(scope, call, 'not_billed', ''), bill: null };
 }
 
+const MAYBE_LOOSE =
+  'A line without an id may be about it. Compare them, then record what it cost with `money settle`.';
 const FREE = { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' };
 
 /** Returns the finding for a call whose lines are about several calls. Which of them is billed is unknown. */

@@ -74,11 +74,14 @@ function columnsOf(options: CheckOptions): ColumnNames {
   );
 }
 
-function totalOf(text: string | undefined, decimal: DecimalMark | undefined): number | undefined {
+function totalOf(
+  text: string | undefined,
+  decimal: DecimalMark | undefined,
+): CheckRequest['format']['total'] {
   if (text === undefined) return undefined;
   const read = readInvoiceAmount(text, decimal);
   if ('problem' in read) throw issue('--total', 'must be an amount such as 1234.56.');
-  return read.microUnits;
+  return read;
 }
 
 function toleranceOf(text: string): CheckScope['tolerance'] {

@@ -117,7 +117,10 @@ function addLimitCommands(money: Command, context: CommandContext): void {
       .command('allow')
       .description('raise a limit for a time, so that calls that wait for it continue')
       .argument('<who>', 'an account, or a label such as tenant=acme')
-      .argument('<amount>', 'how much more may be spent in each window: 20USD')
+      .argument(
+        '<amount>',
+        'how much more may be spent in each window, in addition to earlier ones: 20USD; 0 takes all of them back',
+      )
       .requiredOption('--reason <text>', 'reason for the entry, recorded in the journal')
       .option(
         '--until <time>',

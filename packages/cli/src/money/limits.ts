@@ -110,7 +110,7 @@ export interface Allowance {
 
 const NOTHING = 'Nothing was allowed. `temporal-media money limits` shows what has a limit.';
 
-/** Allows a limit's payer more money for a time. Calls that wait for it continue. @throws CliError */
+/** Allows a limit's payer more money for a time; 0 takes back what was allowed. Waiting calls continue. @throws CliError */
 export async function allowMore(
   { report }: CommandContext,
   place: Place,
@@ -119,7 +119,7 @@ export async function allowMore(
   const limit = limitFor(place.config, who, account);
   const given = amountOf('amount', amount);
   const currency = given?.currency ?? limit.currency;
-  if (given === undefined || given.microUnits <= 0 || currency !== limit.currency)
+  if (given === undefined || currency !== limit.currency)
     throw badInput([{ field: 'amount', message: `must be an amount in ${limit.currency}.` }], NOTHING);
   if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must not be empty.' }], NOTHING);
   const books = spendBooksOf(place.journal);
@@ -128,9 +128,16 @@ export async function allowMore(
   const { microUnits } = given;
   await books.allow(limit, { microUnits, until: new Date(end).toISOString(), by, reason });
   const row = await inUse(place, limit);
+  const money = (amountLeft: number): string => formatMoney({ microUnits: amountLeft, currency });
+  const { payer, per } = limit;
   report.say(
-    `${limit.payer} may spend ${formatMoney({ microUnits, currency })} more per ${limit.per} until ${new Date(end).toISOString()}. ${formatMoney({ microUnits: row.left, currency })} is left in this ${limit.per}. Calls that wait continue within 15 minutes.`,
+    microUnits === 0
+      ? `What was allowed to ${payer} is taken back.`
+      : `${payer} may spend ${money(microUnits)} more per ${per} until ${new Date(end).toISOString()}, ${money(row.allowed)} in all.`,
   );
+  report.say(`${money(row.left)} is left in this ${per}. Calls that wait continue within 15 minutes.`);
+  if (row.spent === 0)
+    report.say(`Nothing was spent for ${payer} in this ${per}: make sure that the name is right.`);
   report.result(limit.payer);
   report.reply({ ok: true, data: row });
 }

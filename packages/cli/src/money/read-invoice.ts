@@ -15,8 +15,8 @@ export interface InvoiceFormat {
   readonly decimal?: DecimalMark;
   /** ISO 4217 code of every amount. */
   readonly currency?: string;
-  /** Micro-units that all lines must add up to. */
-  readonly total?: number;
+  /** What all lines must add up to. */
+  readonly total?: Pick<InvoiceAmount, 'microUnits' | 'unit'>;
   /** Called after every {@link LINES_PER_REPORT} lines. */
   readonly progress: (lines: number) => void;
 }
@@ -195,15 +195,18 @@ class InvoiceReader {
     if (this.columns === undefined || this.lines === 0) throw invoiceError('The file has no lines.');
     const totalLine = this.takeTotalLine();
     const { total } = this.format;
-    if (total !== undefined && !isSameTotal(total, this.sum))
+    if (total !== undefined && !isSameTotal(total.microUnits, this.sum))
       throw invoiceError(
-        `Its lines add up to ${this.sum / 1_000_000}, but --total is ${total / 1_000_000}. The file may be incomplete.`,
+        `Its lines add up to ${this.sum / 1_000_000}, but --total is ${total.microUnits / 1_000_000}. The file may be incomplete.`,
       );
     if (this.currency === undefined) throw invoiceError(NO_CURRENCY);
+    const { code } = this.currency;
+    if (total?.unit != null && !currenciesOf(total.unit).includes(code))
+      throw invoiceError(`Its lines are in ${code}, but --total is in ${total.unit}.`);
     const { byTask, byKey, loose, lines, sum, rounded, first, last } = this;
     return {
       ...{ byTask, byKey, loose, totalLine, lines, sum, rounded },
-      currency: this.currency.code,
+      currency: code,
       period: first <= last ? { since: first, until: last } : null,
       columns: this.columns.names,
     };
@@ -242,7 +245,8 @@ class InvoiceReader {
     const named = [cell, unit ?? ''].filter((text) => text !== '').map((text) => currenciesOf(text));
     const wanted = this.format.currency;
     this.currency ??= wanted === undefined ? undefined : { code: wanted, line: 0 };
-    const [only, ...others] = named.flat().filter((code) => named.every((codes) => codes.includes(code)));
+    const common = named.flat().filter((code) => named.every((codes) => codes.includes(code)));
+    const [only, ...others] = new Set(common);
     if (named.length > 0 && only === undefined)
       throw invoiceError(`Line ${line}: The currency is unclear, or not a code such as USD.`);
     if (this.currency === undefined) {

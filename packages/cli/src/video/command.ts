@@ -106,6 +106,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   } as VideoRequest;
   const paid = { operation: 'create_video', request } as const;
   refuseInvalidCall(paid);
+  const [start, how] = [startOf(options), howOf(options)];
   const { maySend } = await import('../shared/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../shared/run-paid.js');
@@ -127,9 +128,9 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
         {
           request,
           ...given({ waitFor, polling }),
-          ...startOf(options),
+          ...start,
         },
-        { id, ...howOf(options) },
+        { id, ...how },
       ),
   });
 }

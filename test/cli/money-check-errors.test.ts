@@ -122,6 +122,7 @@ describe('an invoice that money check cannot use', () => {
     [['--reference', 'a', '--corrects', 'a'], /^--corrects: must be the reference of the earlier bills/],
     [['--total', '1,234'], /^--total: must be an amount/],
     [['--since', 'yesterday'], /^--since: must be a time/],
+    [['--since', '2026-12', '--until', '2026-11'], /^--until: must be later than --since/],
     [['--results', '/nowhere'], /^--results: \/nowhere cannot be read/],
     [['--out', '/nowhere/found.csv'], /^--out: .* is not writable \(ENOENT\)/],
   ])('%j is refused', async (args, message) => {

@@ -100,6 +100,10 @@ export async function checkInvoice(
   // Without bills to record, the journal is not read again.
   if (applied !== null && scanned.unrecorded > 0)
     await applyBills(place, scope, request.by, applied, progress('Bills recorded:'));
+  if (!lines.sawAccount)
+    report.say(
+      `The journal has no call${request.account === undefined ? '' : ` of account ${request.account}`}.`,
+    );
   if (found.differences > 0) await announce(report, place, scope, found);
   reportCheck(report, { scope, found, scanned, applied, sawNone: lines.sawNone });
 }

@@ -43,6 +43,8 @@ export class LineBook {
   /** One string per place, because each line that is known elsewhere keeps one. */
   private readonly places = new Map<string, string>();
   private explained = 0;
+  /** Whether the journal has a call that the invoice can be about, whatever its lines say. */
+  sawAccount = false;
   /** Whether some lines are about several calls. */
   isUnclear = false;
 
@@ -60,6 +62,7 @@ export class LineBook {
     (send.sent.operation === 'create_video' ? this.videoModels : this.imageModels).add(send.sent.model);
     const lines = billedLinesOf(invoice, send);
     const isMeant = isOwn && isOfAccount(send, account);
+    this.sawAccount ||= isMeant;
     if (isMeant && invoice.byKey.size > 0) this.noteOtherTasks(send, lines);
     if (lines === undefined) {
       if (isMeant && this.candidates.length < MOST_CANDIDATES && mayExplain(call, now))

@@ -218,10 +218,12 @@ function withPeriod(command: Command): Command {
 }
 
 function periodOf({ since, until }: PeriodOptions): Period {
-  return {
+  const period = {
     since: since === undefined ? -Infinity : timeOf('--since', since),
     until: until === undefined ? Infinity : timeOf('--until', until),
   };
+  if (period.since < period.until) return period;
+  throw badInput([{ field: '--until', message: 'must be later than --since.' }], UNCHANGED);
 }
 
 const UNCHANGED = 'Nothing was changed.';

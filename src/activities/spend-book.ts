@@ -234,8 +234,9 @@ function limitReached(
   // The call may fit before the window ends: a person can allow more, and refused calls return their estimates.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `${problem} The call will be retried at ${heldUntil}. ${ALLOW}.`;
-  const { payer } = limit;
-  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil, payer });
+  const { payer, per } = limit;
+  const full = { payer, per, endsAt: ends };
+  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil, limit: full });
 }
 
 const ALLOW = 'To allow more, run `temporal-media money allow`';

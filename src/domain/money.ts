@@ -207,7 +207,7 @@ export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): M
 
 /**
  * For whom or what a call is made, such as `{ tenant: 'acme' }`. They are in the journal, memos, search attributes,
- * results and reports, but never in metrics, and change nothing about what is bought.
+ * results, reports, notices and what a call waits for, but never in metrics, and change nothing about what is bought.
  */
 export type Labels = { readonly [name: string]: string };
 

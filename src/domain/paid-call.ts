@@ -3,7 +3,7 @@ import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { creationKeyCheck } from './creation-key';
 import { type RejectReason } from './failure-table';
 import { type JsonValue } from './json';
-import { type Labels, labelsCheck, type Money } from './money';
+import { type Labels, labelsCheck, type Money, type SpendLimit } from './money';
 import { baseTaskQueue, idCheck } from './names';
 import {
   type ArtifactRef,
@@ -225,8 +225,17 @@ export interface NotSent extends PaidAnswer {
   readonly field?: string;
   /** A standing refusal or a spend limit blocks all sends before this time (ISO 8601). */
   readonly heldUntil?: string;
-  /** The payer of the spend limit that the call does not fit in. */
-  readonly payer?: string;
+  /** The spend limit that the call does not fit in. */
+  readonly limit?: FullLimit;
+}
+
+/** A window of a spend limit that has no room for a call. */
+export interface FullLimit {
+  /** `ACCOUNT` or `ACCOUNT/LABEL=VALUE`. */
+  readonly payer: string;
+  readonly per: SpendLimit['per'];
+  /** When the window ends, ISO 8601. */
+  readonly endsAt: string;
 }
 
 /** The service refused temporarily (class R, temporary): 429, 425, 503 with Retry-After. */

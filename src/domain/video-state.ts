@@ -3,7 +3,7 @@ import { type RejectReason } from './failure-table';
 import { given } from './json';
 import { type Money } from './money';
 import { type ImageOutcome, type WatchFacts } from './outcome';
-import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
+import { type CreateEvidence, type CreateVideoAnswer, type FullLimit } from './paid-call';
 import { type VideoTask } from './video-task';
 
 /** A paid call that is waiting to be sent, as the `waits` query reports it for single calls and campaigns. */
@@ -16,8 +16,8 @@ export interface CallWait {
   readonly reason: RejectReason | null;
   /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
-  /** The payer of the spend limit that it does not fit in: `ACCOUNT` or `ACCOUNT/LABEL=VALUE`. */
-  readonly payer?: string;
+  /** The spend limit that it does not fit in. */
+  readonly limit?: FullLimit;
 }
 
 /** Returns the wait that follows from a paid activity's answer. */
@@ -26,8 +26,8 @@ export function callWait(
   answer: CreateVideoAnswer,
 ): CallWait {
   const reason = 'reason' in answer ? (answer.reason ?? null) : null;
-  const payer = 'payer' in answer ? answer.payer : undefined;
-  return { why, until, reason, account: answer.account, ...given({ payer }) };
+  const limit = 'limit' in answer ? answer.limit : undefined;
+  return { why, until, reason, account: answer.account, ...given({ limit }) };
 }
 
 /**

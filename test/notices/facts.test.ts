@@ -1,7 +1,8 @@
-import { campaignNotices, limitNotices } from '../../packages/notices/src/money-notices';
-import { makeNotice } from '../../packages/notices/src/notice';
+import { campaignNotices, limitNotices, limitWindows } from '../../packages/notices/src/money-notices';
+import { makeNotice, type Notice } from '../../packages/notices/src/notice';
 import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
-import { type CallLimit } from '../../src/domain/money';
+import { stateOf } from '../../src/domain/paid-log';
+import { intentEntry } from '../support/log-entries';
 
 const PLACE = { namespace: 'default', taskQueue: 'media' };
 const NOW = Date.parse('2026-11-29T12:30:00Z');
@@ -58,6 +59,7 @@ describe('what makes a notice', () => {
       'spend/studio/USD/2026-11-29T10': [20, 85],
       'spend/studio/USD/2026-11-29T11': [40],
       'spend/studio/USD/2026-11-29T12': [10, 60, 100],
+      'spend/studio/tenant=acme/USD/2026-11-29T08': [90],
     };
     const journal: CreateJournal = {
       ...NO_JOURNAL,
@@ -66,26 +68,48 @@ describe('what makes a notice', () => {
         return sum === undefined ? null : { v: 1, kind: 'spend', nonce: `${n}`, at: '', spent: sum };
       },
     };
-    const read = async (microUnits: number, isFull = false) => {
-      const limit: CallLimit = {
-        ...{ payer: 'studio', microUnits, currency: 'USD', per: 'hour', whenReached: 'wait' },
+    const per = 'hour' as const;
+    const read = async (microUnits: number, full: readonly string[] = []) => {
+      const account = {
+        ...{ credential: 'studio', spendLimit: { microUnits, currency: 'USD', per } },
+        limits: [
+          { label: 'tenant', each: 100, values: {}, currency: 'USD', per, whenReached: 'wait' as const },
+        ],
       };
-      const since = Date.parse('2026-11-29T10:59:00Z');
-      return limitNotices(journal, PLACE, limit, { since, now: NOW, isFull });
+      const looked = {
+        ...{ since: Date.parse('2026-11-29T10:59:00Z'), now: NOW },
+        full: full.map((endsAt) => ({ payer: 'studio', per, endsAt })),
+        sends: stateOf([
+          intentEntry({
+            account: 'studio@00000000',
+            at: '2026-11-29T08:30:00.000Z',
+            labels: { tenant: 'acme' },
+          }),
+        ]).sends,
+      };
+      const notices: Notice[] = [];
+      for (const window of limitWindows([account], looked))
+        notices.push(...(await limitNotices(journal, PLACE, window, looked)));
+      return notices;
     };
     const first = await read(100);
     expect(first.map(({ data }) => [data['window'], data['percent']])).toEqual([
       ['2026-11-29T10', 80],
       ['2026-11-29T12', 80],
       ['2026-11-29T12', 100],
+      // Of a label value that only the journal knows, in the window of its send.
+      ['2026-11-29T08', 80],
     ]);
+    expect(first.at(-1)?.data['account']).toBe('studio/tenant=acme');
     expect(await read(100)).toEqual(first);
     const raised = await read(125);
-    expect(raised.map(({ data }) => data['percent'])).toEqual([80]);
+    expect(raised.map(({ data }) => data['percent'])).toEqual([80, 80]);
     expect(first.map(({ id }) => id)).not.toContain(raised[0]?.id);
-    // A call that does not fit ends the limit before the sum does.
-    expect((await read(1_000, true)).map(({ data }) => [data['window'], data['percent']])).toEqual([
-      ['2026-11-29T12', 100],
+    // A call that does not fit ends the limit before the sum does, in the window that it did not fit in.
+    const full = await read(1_000, ['2026-11-29T12:00:00.000Z']);
+    expect(full.map(({ data }) => [data['window'], data['percent']])).toEqual([
+      ['2026-11-29T11', 100],
+      ['2026-11-29T08', 80],
     ]);
   });
 

@@ -1,21 +1,14 @@
 import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { limitsOfSend } from 'temporal-media/internal/activities/spend-book';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
-import {
-  type CallLimit,
-  configuredLimits,
-  limitsOfPayer,
-  type SpendLimits,
-} from 'temporal-media/internal/domain/money';
-import { credentialOf, STARTED_BY } from 'temporal-media/internal/domain/names';
+import { STARTED_BY } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
-import { limitNotices } from './money-notices';
+import { type LimitedAccount, limitNotices, limitWindows } from './money-notices';
 import { makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
 import { findOpen } from './open-calls';
 import {
@@ -105,53 +98,32 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     await findEnded(round, earliest);
     // Only now: an attempt that failed in between finds them again.
     for (const runId of ended) posted.set(runId, true);
-    const full = await orLater('query open calls', new Set<string>(), () =>
+    const full = await orLater('query open calls', [], () =>
       findOpen(round, ROUNDS_BEFORE_QUERIES * everyMs),
     );
     round.beat();
     const { journal: after, journalAt } = state;
+    const unread = { journal: after, journalAt };
     const sends: Send[] = [];
-    const read = await orLater('read the journal', { journal: after, journalAt }, async () =>
-      journal === undefined
-        ? { journal: after, journalAt }
-        : readOn({ ...round, journal, everyMs, onSend: (send) => sends.push(send) }, state, now),
+    // Older ones are reported by the rounds of their time, or not at all after a long outage.
+    const isRecent = (at: number): boolean => at >= Math.max(now - LONGEST_MS, state.begun);
+    const onSend = (send: Send): void => void (isRecent(Date.parse(send.sent.at)) && sends.push(send));
+    const read = await orLater('read the journal', unread, async () =>
+      journal === undefined ? unread : readOn({ ...round, journal, everyMs, onSend }, state, now),
     );
-    await orLater('read spend limits', undefined, async () => {
-      if (journal === undefined) return;
-      for (const limit of limitsInUse(parts.accounts(), sends, full)) {
-        const window = { since: earliest, now, isFull: full.has(limit.payer) };
-        for (const notice of await limitNotices(journal, place, limit, window)) await round.post(notice);
+    const areLimitsRead = await orLater('read spend limits', false, async () => {
+      if (journal === undefined) return true;
+      const looked = { since: earliest, now, full, sends };
+      for (const window of limitWindows(parts.accounts(), looked)) {
+        round.beat();
+        for (const notice of await limitNotices(journal, place, window, looked)) await round.post(notice);
       }
+      return true;
     });
     const next = await postClosed(round, state, closed);
-    return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
+    const reading = areLimitsRead ? read : unread;
+    return { state: { ...state, since: now, ...reading, closed: next }, pauseMs: everyMs };
   };
-}
-
-/** An account's name and limits. */
-interface LimitedAccount extends SpendLimits {
-  readonly credential: string;
-}
-
-/**
- * Returns the limits that this round looks at, each once: the configured ones, those that hold calls back, and those of
- * the sends that were read, which may have any value of a label.
- */
-function limitsInUse(
-  accounts: readonly LimitedAccount[],
-  sends: readonly Send[],
-  full: ReadonlySet<string>,
-): Iterable<CallLimit> {
-  const found = accounts.flatMap((account) => {
-    const { credential } = account;
-    const own = sends.filter(({ sent }) => credentialOf(sent.account) === credential);
-    return [
-      ...configuredLimits(credential, account),
-      ...[...full].flatMap((payer) => limitsOfPayer(credential, account, payer)),
-      ...own.flatMap((send) => limitsOfSend(account, send)),
-    ];
-  });
-  return new Map(found.map((limit) => [`${limit.payer} ${limit.per} ${limit.currency}`, limit])).values();
 }
 
 /** Posts the accounts that were found closed, once for each time that they close. Returns all that count as closed. */

@@ -15,7 +15,7 @@ interface Reading {
   readonly place: NoticePlace;
   readonly journal: CreateJournal;
   readonly post: (notice: Notice) => Promise<void>;
-  /** Called for every send that is read. */
+  /** Called for every send of the namespace that is read. */
   readonly onSend: (send: Send) => void;
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
@@ -68,7 +68,7 @@ export async function readOn(
   const { logs, next } = await journal.scan(after, LOGS_PER_ROUND);
   for (const log of logs) {
     for (const notice of noticesOfLog(place, log, now)) await post(notice);
-    stateOf(log).sends.forEach(onSend);
+    for (const send of stateOf(log).sends) if (send.sent.namespace === place.namespace) onSend(send);
   }
   return { journal: next, journalAt: after === null ? now + ROUNDS_BETWEEN * everyMs : journalAt };
 }

@@ -1,6 +1,15 @@
 import { type RowOutcome } from 'temporal-media';
-import { spendBooksOf } from 'temporal-media/internal/activities/spend-book';
-import { type CallLimit, spendWindow } from 'temporal-media/internal/domain/money';
+import { limitsOfSend, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { type Send } from 'temporal-media/internal/domain/log-entries';
+import {
+  type CallLimit,
+  configuredLimits,
+  limitsOfPayer,
+  type SpendLimits,
+  spendWindow,
+} from 'temporal-media/internal/domain/money';
+import { credentialOf } from 'temporal-media/internal/domain/names';
+import { type FullLimit } from 'temporal-media/internal/domain/paid-call';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
@@ -24,36 +33,80 @@ function reached(used: number, total: number, isSpent: boolean): readonly number
   );
 }
 
-/** The most windows that one round reads for an account, for example hours of an outage. */
+/** The most windows that one round reads for a limit, for example hours of an outage. */
 const MOST_WINDOWS = 100;
 
-/** Returns the notices about a limit's windows that were open between two times. */
+/** An account's name and limits. */
+export interface LimitedAccount extends SpendLimits {
+  readonly credential: string;
+}
+
+/** A limit in one of its windows. */
+interface LimitWindow {
+  readonly limit: CallLimit;
+  /** A time in the window, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+interface Looked {
+  /** Times between which windows are looked at, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly now: number;
+  /** Limits that hold calls back. */
+  readonly full: readonly FullLimit[];
+  /** Sends that were read. They may have any value of a label. */
+  readonly sends: readonly Send[];
+}
+
+/** Returns the windows to look at, each once: of the configured limits, of those that hold calls back, and of the sends. */
+export function limitWindows(
+  accounts: readonly LimitedAccount[],
+  { since, now, full, sends }: Looked,
+): Iterable<LimitWindow> {
+  const found = new Map<string, LimitWindow>();
+  const add = (limit: CallLimit, at: number): void => {
+    found.set([limit.payer, limit.currency, spendWindow(limit.per, at).id].join(' '), { limit, at });
+  };
+  for (const account of accounts) {
+    const { credential } = account;
+    const named = full.flatMap(({ payer }) => limitsOfPayer(credential, account, payer));
+    for (const limit of [...configuredLimits(credential, account), ...named]) {
+      let at = since;
+      for (let windows = 0; at <= now && windows < MOST_WINDOWS; windows += 1) {
+        add(limit, at);
+        at = spendWindow(limit.per, at).endsAt;
+      }
+    }
+    const own = sends.filter(({ sent }) => credentialOf(sent.account) === credential);
+    for (const send of own)
+      for (const limit of limitsOfSend(account, send)) add(limit, Date.parse(send.sent.at));
+  }
+  return found.values();
+}
+
+/** Returns the notices about a limit in a window. */
 export async function limitNotices(
   journal: CreateJournal,
   place: NoticePlace,
-  limit: CallLimit,
-  { since, now, isFull }: { readonly since: number; readonly now: number; readonly isFull: boolean },
+  { limit, at }: LimitWindow,
+  { now, full }: Pick<Looked, 'now' | 'full'>,
 ): Promise<readonly Notice[]> {
   const { payer, currency, microUnits, per } = limit;
-  const notices: Notice[] = [];
-  let at = since;
-  for (let windows = 0; at <= now && windows < MOST_WINDOWS; windows += 1) {
-    const { spent: used, endsAt } = await spendBooksOf(journal).spentIn(limit, at);
-    const window = spendWindow(per, at).id;
-    // Calls wait in the current window only.
-    for (const percent of reached(used, microUnits, isFull && now < endsAt))
-      notices.push(
-        makeNotice(
-          place,
-          'limit.reached',
-          [place.taskQueue, payer, currency, window, microUnits, percent],
-          now,
-          { account: payer, percent, used, limit: { microUnits, currency }, per, window },
-        ),
-      );
-    at = endsAt;
-  }
-  return notices;
+  const { spent: used, endsAt } = await spendBooksOf(journal).spentIn(limit, at);
+  const window = spendWindow(per, at).id;
+  const isFull = full.some(
+    (one) => one.payer === payer && one.per === per && Date.parse(one.endsAt) === endsAt,
+  );
+  return reached(used, microUnits, isFull).map((percent) =>
+    makeNotice(place, 'limit.reached', [place.taskQueue, payer, currency, window, microUnits, percent], now, {
+      account: payer,
+      percent,
+      used,
+      limit: { microUnits, currency },
+      per,
+      window,
+    }),
+  );
 }
 
 /** What a running campaign's state and an ended campaign's result say. */

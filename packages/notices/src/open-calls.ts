@@ -1,15 +1,19 @@
 import { type Client } from '@temporalio/client';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
-import { describeStandalone, standaloneActivities } from 'temporal-media/internal/client/workflow-service';
+import { standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { type FullLimit } from 'temporal-media/internal/domain/paid-call';
 import { activityValue, type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
 import { fieldOf, plainId } from './notice';
 
-type Standalone = Parameters<typeof describeStandalone>[2];
+interface Standalone {
+  readonly activityId: string;
+  readonly runId: string;
+}
 
 /** Open calls that are queried, newest first: what holds one back holds back all that follow. */
 const MOST_CALLS = 16;
@@ -26,12 +30,12 @@ const CALLS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImag
  * Finds accounts that the service refuses, spend limits that hold calls back, and budgets that are nearly spent. Queries
  * add no event to a history. An execution that does not answer is queried again by the next round.
  * @param minAgeMs the age of calls that are queried: most calls end earlier, and are never disturbed
- * @returns payers whose spend limit holds a call back
+ * @returns spend limits that hold a call back
  */
-export async function findOpen(round: CollectRound, minAgeMs: number): Promise<ReadonlySet<string>> {
+export async function findOpen(round: CollectRound, minAgeMs: number): Promise<readonly FullLimit[]> {
   const { client, place, now } = round;
   const endAt = performance.now() + QUERIES_MS;
-  const full = new Set<string>();
+  const full: FullLimit[] = [];
   const campaigns = await openIds(round, [WORKFLOW.runCampaign], MOST_CAMPAIGNS);
   const calls = await openIds(round, CALLS, MOST_CALLS, now - minAgeMs);
   const ask = [...campaigns, ...calls].map((id) => () => callWaits(client, id, QUERY_MS));
@@ -44,8 +48,8 @@ export async function findOpen(round: CollectRound, minAgeMs: number): Promise<R
     for (const wait of Array.isArray(waits) ? waits : []) {
       const [account, reason] = [plainId(fieldOf(wait, 'account')), fieldOf(wait, 'reason')];
       if (account !== null && (reason === 'credentials' || reason === 'quota')) round.closed(account, reason);
-      const payer = fieldOf(wait, 'payer');
-      if (typeof payer === 'string') full.add(payer);
+      const limit = fullLimit(fieldOf(wait, 'limit'));
+      if (limit !== undefined) full.push(limit);
     }
   });
   await mapConcurrently(campaigns, AT_ONCE, async (id) => {
@@ -55,6 +59,13 @@ export async function findOpen(round: CollectRound, minAgeMs: number): Promise<R
     for (const notice of campaignNotices(place, id, state, now)) await round.post(notice);
   });
   return full;
+}
+
+/** Reads what any client's workflow may have answered. Only limits that are configured here are reported. */
+function fullLimit(value: unknown): FullLimit | undefined {
+  const [payer, per, endsAt] = [fieldOf(value, 'payer'), fieldOf(value, 'per'), fieldOf(value, 'endsAt')];
+  const isLimit = typeof payer === 'string' && typeof endsAt === 'string';
+  return isLimit ? { payer, per: per as FullLimit['per'], endsAt } : undefined;
 }
 
 async function openIds(
@@ -75,12 +86,13 @@ async function openIds(
 
 /** Returns the newest open image calls without a workflow. They cannot be queried: their last failure says why. */
 async function openImages(
-  { client, place }: CollectRound,
+  { client, place, beat }: CollectRound,
   startedBy: number,
 ): Promise<readonly Standalone[]> {
   const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ExecutionStatus = 'Running' AND StartTime <= '${new Date(startedBy).toISOString()}'`;
   const images: Standalone[] = [];
   for await (const image of standaloneActivities(client, place.namespace, query)) {
+    beat();
     images.push(image);
     if (images.length >= MOST_CALLS) break;
   }
@@ -90,11 +102,16 @@ async function openImages(
 async function waitsOfImage(
   client: Client,
   namespace: string,
-  image: Standalone,
+  { activityId, runId }: Standalone,
 ): Promise<readonly unknown[]> {
-  const { info } = (await describeStandalone(client, namespace, image)) ?? {};
+  // Only the failure: the input contains a prompt.
+  const request = { namespace, activityId, runId, includeLastFailure: true };
+  // oxlint-disable-next-line house/no-wall-clock-durations -- the SDK takes a time
+  const { info } = await client.withDeadline(Date.now() + QUERY_MS, () =>
+    client.workflowService.describeActivityExecution(request),
+  );
   const details = info?.lastFailure?.applicationFailureInfo?.details?.payloads;
-  return [fieldOf(await activityValue(client, image.activityId, details), 'waits')];
+  return [fieldOf(await activityValue(client, activityId, details), 'waits')];
 }
 
 function stateOfCampaign(client: Client, id: string): Promise<unknown> {

@@ -1,7 +1,9 @@
 import { type CreatePolicy } from '../create-policy';
 import { type RejectReason } from '../failure-table';
 import { given } from '../json';
+import { SPEND_PERIODS } from '../money';
 import { idCheck, taskQueueCheck } from '../names';
+import { type FullLimit } from '../paid-call';
 import {
   anyText,
   arrayOf,
@@ -186,7 +188,9 @@ export const batchReportCheck: Check<BatchReport> = messageOf({
       until: number,
       reason: orNull(anyText as Check<RejectReason>),
       account: orNull(anyText),
-      payer: optional(anyText),
+      limit: optional(
+        messageOf<FullLimit>({ payer: anyText, per: oneOf(...SPEND_PERIODS), endsAt: anyText }),
+      ),
     }),
   ),
   sample: arrayOf(

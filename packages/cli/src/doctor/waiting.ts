@@ -133,7 +133,7 @@ export function checkWaits(
     return ok(asked === 0 ? 'nothing is running' : 'no running calls are waiting to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
   const reported = [
-    ...new Map(waits.map((wait) => [`${wait.account} ${wait.reason} ${wait.payer}`, wait])).values(),
+    ...new Map(waits.map((wait) => [`${wait.account} ${wait.reason} ${wait.limit?.payer}`, wait])).values(),
   ];
   const of = `${ids.size} of the ${asked} newest running calls and campaigns are waiting.`;
   const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');

@@ -143,7 +143,7 @@ function billedTotal(sends: readonly Send[]): Money | null {
  * @param sends those of the call's creation key, if this machine can read the journal
  */
 export function caseMoney(
-  { outcome, state, video, workflow, activity, estimate }: CaseFacts,
+  { outcome, state, video, workflow, estimate }: CaseFacts,
   sends: readonly Send[] = [],
 ): CaseMoney | null {
   const amounts = { estimate, actual: billedTotal(sends) };
@@ -152,8 +152,7 @@ export function caseMoney(
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', ...amounts };
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
-  const isWaiting = state?.phase === 'waiting_to_create' || (activity?.waits ?? null) !== null;
-  const isUnsent = video === null && isWaiting && !sends.some(mayBeOwed);
+  const isUnsent = video === null && state?.phase === 'waiting_to_create' && !sends.some(mayBeOwed);
   return isUnsent ? null : { state: 'needs_review', ...amounts };
 }
 

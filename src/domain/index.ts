@@ -44,7 +44,7 @@ export {
   type ResolvedCreatePolicy,
   type IdempotencyPolicy,
 } from './create-policy';
-export { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
+export { type CreateEvidence, type CreateVideoAnswer, type FullLimit } from './paid-call';
 export { type ContentUnavailableReason } from './download';
 export {
   type Cancelled,

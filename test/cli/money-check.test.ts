@@ -210,22 +210,36 @@ describe('money check', () => {
     expect(await bench.underReview()).toEqual([]);
   });
 
-  test('an image is not free while a line without an id may be about it', async () => {
+  test.each([
+    ['without a key', ',,image-2,,0.04,USD'],
+    ["with an id of the service's own", ',,image-2,req-9,0.04,USD'],
+  ])('an image is not free while a line %s may be about it', async (_, line) => {
     await bench.calls(
       { creationKey: 'video' },
       { creationKey: 'picture', operation: 'generate_image', model: 'image-2', answer: images },
+      { creationKey: 'known', operation: 'generate_image', model: 'image-2', answer: images },
     );
-    const lines = [`${at(0)},t0,cine-1,key-of-video,0.10,USD`, `${at(1)},,image-2,,0.04,USD`];
+    const known = `${at(2)},,image-2,key-of-known,0.04,USD`;
+    const video = `${at(0)},t0,cine-1,key-of-video,0.10,USD`;
     const columns = 'time,task_id,model,idempotency_key,amount,currency';
-    const file = await bench.invoice(lines, columns);
-    const { data } = await bench.check(file, '--apply', '--missing-are-free');
-    expect(data.applied).toEqual({ recorded: 1, amount: 100_000 });
-    expect(kinds(data)).toEqual([
-      ['not_billed', null, 'picture'],
-      ['image', 3, null],
+    const file = await bench.invoice([video, `${at(1)}${line}`, known].toSorted(), columns);
+    const apply = ['--apply', '--missing-are-free', '--tolerance', '1'];
+    const { data } = await bench.check(file, ...apply, '--reference', 'one');
+    expect(data.applied).toEqual({ recorded: 2, amount: 140_000 });
+    expect(data.findings.map(({ finding, creationKey }) => [finding, creationKey])).toEqual([
+      ['not_billed', 'picture'],
+      ['image', null],
     ]);
-    expect(data.findings[0]?.note).toMatch(/^A line without an id may be about it.*money settle/);
+    expect(data.findings[0]?.note).toMatch(/^A line that names no call may be about it.*money settle/);
     expect(await bench.underReview()).toEqual(['picture']);
+    // Nor is one that an earlier file billed by its key.
+    const later = await bench.invoice([video, `${at(1)}${line}`], columns);
+    await bench.check(later, ...apply, '--reference', 'two', '--corrects', 'one');
+    expect((await bench.bills('known')).map(({ microUnits }) => microUnits)).toEqual([40_000]);
+    // Once every line is explained, what is missing is free.
+    const whole = await bench.invoice([video, known], columns);
+    await bench.check(whole, ...apply, '--reference', 'one');
+    expect(await bench.underReview()).toEqual([]);
   });
 
   test.each(['$0.10', '0.10 USD', 'US$0.10'])('%s beside a column of currencies is USD', async (amount) => {

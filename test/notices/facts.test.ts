@@ -76,7 +76,7 @@ describe('what makes a notice', () => {
           { label: 'tenant', each: 100, values: {}, currency: 'USD', per, whenReached: 'wait' as const },
         ],
       };
-      const looked = {
+      const search = {
         ...{ since: Date.parse('2026-11-29T10:59:00Z'), now: NOW },
         full: full.map((endsAt) => ({ payer: 'studio', per, endsAt })),
         sends: stateOf([
@@ -88,8 +88,8 @@ describe('what makes a notice', () => {
         ]).sends,
       };
       const notices: Notice[] = [];
-      for (const window of limitWindows([account], looked))
-        notices.push(...(await limitNotices(journal, PLACE, window, looked)));
+      for (const window of limitWindows([account], search))
+        notices.push(...(await limitNotices(journal, PLACE, window, search)));
       return notices;
     };
     const first = await read(100);

@@ -79,7 +79,10 @@ describe('after every schedule', () => {
   it('the schedules were full of trouble', () => {
     if (ONLY !== undefined) return;
     const often = SCHEDULES / 20;
-    for (const what of ['kills', 'processes stopped and continued', 'journal faults', 'told unconfirmed'])
+    for (const what of [
+      ...['sends', 'accepted', 'kills', 'processes stopped and continued', 'journal faults'],
+      'told unconfirmed',
+    ])
       expect(result.counts[what]).toBeGreaterThan(often);
     expect(result.counts['recovered from the journal']).toBeGreaterThan(often);
     for (const what of [

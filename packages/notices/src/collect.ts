@@ -113,10 +113,10 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     );
     const areLimitsRead = await orLater('read spend limits', false, async () => {
       if (journal === undefined) return true;
-      const looked = { since: earliest, now, full, sends };
-      for (const window of limitWindows(parts.accounts(), looked)) {
+      const search = { since: earliest, now, full, sends };
+      for (const window of limitWindows(parts.accounts(), search)) {
         round.beat();
-        for (const notice of await limitNotices(journal, place, window, looked)) await round.post(notice);
+        for (const notice of await limitNotices(journal, place, window, search)) await round.post(notice);
       }
       return true;
     });

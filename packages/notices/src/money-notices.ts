@@ -1,4 +1,4 @@
-import { type RowOutcome } from 'temporal-media';
+import { type FullLimit, type RowOutcome } from 'temporal-media';
 import { limitsOfSend, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
 import {
@@ -9,7 +9,6 @@ import {
   spendWindow,
 } from 'temporal-media/internal/domain/money';
 import { credentialOf } from 'temporal-media/internal/domain/names';
-import { type FullLimit } from 'temporal-media/internal/domain/paid-call';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
@@ -48,7 +47,7 @@ interface LimitWindow {
   readonly at: number;
 }
 
-interface Looked {
+interface LimitSearch {
   /** Times between which windows are looked at, in milliseconds since the Unix epoch. */
   readonly since: number;
   readonly now: number;
@@ -61,7 +60,7 @@ interface Looked {
 /** Returns the windows to look at, each once: of the configured limits, of those that hold calls back, and of the sends. */
 export function limitWindows(
   accounts: readonly LimitedAccount[],
-  { since, now, full, sends }: Looked,
+  { since, now, full, sends }: LimitSearch,
 ): Iterable<LimitWindow> {
   const found = new Map<string, LimitWindow>();
   const add = (limit: CallLimit, at: number): void => {
@@ -89,7 +88,7 @@ export async function limitNotices(
   journal: CreateJournal,
   place: NoticePlace,
   { limit, at }: LimitWindow,
-  { now, full }: Pick<Looked, 'now' | 'full'>,
+  { now, full }: Pick<LimitSearch, 'now' | 'full'>,
 ): Promise<readonly Notice[]> {
   const { payer, currency, microUnits, per } = limit;
   const { spent: used, endsAt } = await spendBooksOf(journal).spentIn(limit, at);

@@ -1,11 +1,11 @@
 import { type Client } from '@temporalio/client';
+import { type FullLimit } from 'temporal-media';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { standaloneActivities } from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type FullLimit } from 'temporal-media/internal/domain/paid-call';
 import { activityValue, type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
 import { fieldOf, plainId } from './notice';

@@ -69,7 +69,12 @@ describe('an invoice held against logs', () => {
   async function check(fates: readonly Fate[], logs: readonly (readonly LogEntry[])[], invoice: Invoice) {
     const scope: CheckScope = {
       ...{ namespace: 'default', account: 'default', invoice, reference: 'november', corrects: undefined },
-      ...{ tolerance: { microUnits: 0, share: 0 }, missingAreFree: false, now: Date.parse(AT) + 60_000 },
+      ...{
+        tolerance: { microUnits: 0, share: 0 },
+        missingAreFree: false,
+        mayBillImages: false,
+        now: Date.parse(AT) + 60_000,
+      },
       period: { since: Date.parse('2026-11-01'), until: Date.parse('2026-12-01') },
       failedTasks: new Set(
         fates.flatMap((fate, call) => (fate.startsWith('failed') ? [`task-${call}`] : [])),

@@ -23,7 +23,14 @@ import { CliError } from '../shared/errors';
 import { type Report } from '../shared/report';
 import { callsOf, logPages, orUnusable, type Period, type Place } from './calls';
 import { FoundList, findingsTable } from './check-findings';
-import { type CheckFinding, type CheckScope, FINDINGS, judgeSend, unclearCall } from './check-judge';
+import {
+  billedLinesOf,
+  type CheckFinding,
+  type CheckScope,
+  FINDINGS,
+  judgeSend,
+  unclearCall,
+} from './check-judge';
 import { LineBook } from './check-lines';
 import { billCounter } from './limits';
 import {
@@ -73,7 +80,9 @@ export async function checkInvoice(
     throw invoiceError(
       'Its last line has no line break, so the file may have been cut off inside an amount. To record its bills anyway, pass the sum of its amounts in --total.',
     );
-  const scope = scopeOf(request, place, invoice, await readFailedTasks(request.results));
+  const mayBillImages = request.missingAreFree && (await hasUnclearImages(place, invoice));
+  const failedTasks = await readFailedTasks(request.results);
+  const scope = scopeOf(request, place, invoice, { failedTasks, mayBillImages });
   const found = new FoundList(limit, out);
   const lines = new LineBook(scope);
   const scanned = { keys: 0, agreed: 0, unrecorded: 0 };
@@ -100,10 +109,10 @@ export async function checkInvoice(
   // Without bills to record, the journal is not read again.
   if (applied !== null && scanned.unrecorded > 0)
     await applyBills(place, scope, request.by, applied, progress('Bills recorded:'));
-  if (!lines.sawAccount)
-    report.say(
-      `The journal has no call${request.account === undefined ? '' : ` of account ${request.account}`}.`,
-    );
+  if (!lines.sawAccount) {
+    const whose = request.account === undefined ? '' : ` of account ${request.account}`;
+    report.say(`The journal has no call${whose} in namespace ${place.namespace}.`);
+  }
   if (found.differences > 0) await announce(report, place, scope, found);
   reportCheck(report, { scope, found, scanned, applied, sawNone: lines.sawNone });
 }
@@ -137,11 +146,11 @@ function scopeOf(
   { account, period, reference, corrects, tolerance, missingAreFree }: CheckRequest,
   { namespace }: Place,
   invoice: Invoice,
-  failedTasks: ReadonlySet<string>,
+  found: Pick<CheckScope, 'failedTasks' | 'mayBillImages'>,
 ): CheckScope {
   const { since, until } = period;
   return {
-    ...{ namespace, account, corrects, tolerance, missingAreFree, failedTasks, invoice },
+    ...{ namespace, account, corrects, tolerance, missingAreFree, invoice, ...found },
     // `until` is excluded in options, and included in the scope.
     period: since === -Infinity && until === Infinity ? invoice.period : { since, until: until - 1 },
     reference: reference ?? `invoice ${invoice.digest}`,
@@ -171,6 +180,22 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
       keys += 1;
       if (keys % LINES_PER_REPORT === 0) progress(keys);
     }
+}
+
+/**
+ * Whether lines without a task remain that no call explains. Reads the journal before the check does, because only then
+ * it is known of the first image.
+ */
+async function hasUnclearImages(place: Place, invoice: Invoice): Promise<boolean> {
+  if (invoice.loose.length > 0) return true;
+  const open = new Set([...invoice.byKey.values()].filter(({ taskId }) => taskId === null));
+  if (open.size > 0)
+    for await (const logs of logPages(place))
+      for (const { send } of logs.flatMap(callsOf)) {
+        const lines = billedLinesOf(invoice, send);
+        if (lines !== undefined) open.delete(lines);
+      }
+  return open.size > 0;
 }
 
 /** Reads the journal once more, because a first call was judged before the second one was found. */

@@ -74,6 +74,8 @@ export interface CheckScope {
   readonly tolerance: { readonly microUnits: number; readonly share: number };
   /** Whether a call that this invoice could bill but does not is recorded as free. */
   readonly missingAreFree: boolean;
+  /** Whether a line may be about an image, and nothing says about which. No image is free then. */
+  readonly mayBillImages: boolean;
   /** Tasks that failed, according to reports of campaigns. */
   readonly failedTasks: ReadonlySet<string>;
   /** Milliseconds since the Unix epoch. */
@@ -217,7 +219,7 @@ function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): Earl
   }
   const corrected = `If this file replaces that one, pass --corrects ${shellWord(bill.reference)} and another --reference.`;
   return {
-    note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.${isOwn || bill.source === 'invoice' ? ` ${corrected}` : ''}`,
+    note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.${bill.source === 'invoice' ? ` ${corrected}` : ''}`,
   };
 }
 
@@ -230,7 +232,7 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   const { send } = call;
   if (send.bill !== null && isCorrected(scope, send.bill))
     return scope.missingAreFree
-      ? { finding: null, bill: FREE }
+      ? freed(scope, call)
       : {
           finding: findingOf(scope, call, 'not_billed', `It still has a bill of ${formatMoney(send.bill)}.`),
           bill: null,
@@ -252,11 +254,8 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   if (period === null) return say('The period of the invoice is unknown. Pass --since and --until.');
   const at = Date.parse(send.sent.at);
   if (!(at >= period.since && at <= period.until)) return say("It was sent outside of the invoice's period.");
-  const isImage = send.sent.operation !== 'create_video';
-  if (isImage && invoice.loose.length > 0)
-    return { finding: findingOf(scope, call, 'not_billed', MAYBE_LOOSE), bill: null };
   if (missingAreFree && [null, invoice.currency].includes(estimateOfSend(send)?.currency ?? null))
-    return { finding: null, bill: FREE };
+    return freed(scope, call);
   if (why === 'rejected_after_validation') return say('It was refused, and the invoice does not bill it.');
   if (failedTasks.has(taskId ?? '')) return say('It failed, and the invoice does not bill it.');
   if (estimateOfSend(send)?.microUnits === 0)
@@ -264,8 +263,14 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   return { finding: findingOf(scope, call, 'not_billed', ''), bill: null };
 }
 
-const MAYBE_LOOSE =
-  'A line without an id may be about it. Compare them, then record what it cost with `money settle`.';
+function freed(scope: CheckScope, call: SentCall): CheckVerdict {
+  if (call.send.sent.operation === 'create_video' || !scope.mayBillImages)
+    return { finding: null, bill: FREE };
+  return { finding: findingOf(scope, call, 'not_billed', MAYBE_BILLED), bill: null };
+}
+
+const MAYBE_BILLED =
+  'A line that names no call may be about it. Compare them, then record what it cost with `money settle`.';
 const FREE = { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' };
 
 /** Returns the finding for a call whose lines are about several calls. Which of them is billed is unknown. */

@@ -12,6 +12,7 @@ import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { ACTIVITY, isImageActivity, isOpen, PAUSED, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { type ExecutionView, type OpenActivity, type OperatorPause, type StandaloneCall } from './case';
 
 /** `TaskQueueType` of the Temporal API. */
 const TYPES = { workflows: 1, activities: 2 } as const;
@@ -385,4 +386,3 @@ export function pinnedText(workflowId: string, taskQueue: string, version: Worke
   const values = { ID: workflowId, QUEUE: taskQueue, VERSION: versionText(version) };
   return situation('pinned', values, shellWord).text;
 }
-import { type ExecutionView, type OpenActivity, type OperatorPause, type StandaloneCall } from './case';

@@ -7,6 +7,7 @@ import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service'
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { isImageActivity, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { type ExecutionView, type OwnCall } from './case';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.generateVideo,
@@ -187,4 +188,3 @@ function names(value: unknown, taskId: string): boolean {
     ([key, inner]) => (key === 'taskId' && inner === taskId) || names(inner, taskId),
   );
 }
-import { type ExecutionView, type OwnCall } from './case';

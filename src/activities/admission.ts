@@ -4,7 +4,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import { otherwise, throwBug } from '../domain/bug';
 import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
 import { resolveCreatePolicy } from '../domain/create-policy';
-import { type CreateJournal } from '../domain/journal';
+import { type CreateJournal, writeOnce } from '../domain/journal';
 import {
   type IntentEntry,
   isReplyBill,
@@ -142,23 +142,18 @@ export async function ownsBatch(
 ): Promise<boolean> {
   const run = runId ?? '';
   const log = ownerLog(namespace, payer);
-  const read = async () => (await journal.readRecord(log, 0)) as OwnerRecord | null;
-  const owner = await read();
+  const owner = (await journal.readRecord(log, 0)) as OwnerRecord | null;
   if (owner !== null) return owner.run === run;
   const record: OwnerRecord = { v: 1, kind: 'owner', run, at: new Date().toISOString() };
-  return (await journal.putRecord(log, 0, record)) === 'won' || (await read())?.run === run;
+  return ((await writeOnce(journal, log, 0, record)) as OwnerRecord | null)?.run === run;
 }
 
 /** Permanently stops all sends that a batch would pay for. */
 export async function fenceBatch(journal: CreateJournal, namespace: string, payer: string): Promise<void> {
   const log = fenceLog(namespace, payer);
   if ((await journal.readRecord(log, 0)) !== null) return;
-  await journal.putRecord(log, 0, {
-    v: 1,
-    kind: 'fence',
-    nonce: randomUUID(),
-    at: new Date().toISOString(),
-  });
+  const at = new Date().toISOString();
+  await writeOnce(journal, log, 0, { v: 1, kind: 'fence', nonce: randomUUID(), at });
 }
 
 /** An account's permission to send. The caller must always report the result of the send. */

@@ -132,8 +132,7 @@ export async function noteFree(
   if (existing !== null) return existing;
   const log = freeLog(key.namespace, key.creationKey);
   const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
-  if ((await journal.putRecord(log, key.sendAttempt, record)) === 'won') return record;
-  return (await freeOfSend(journal, key)) ?? record;
+  return ((await writeOnce(journal, log, key.sendAttempt, record)) as FreeRecord | null) ?? record;
 }
 
 export async function freeOfSend(

@@ -1,4 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { fenceBatch, ownsBatch } from '../../../src/activities/admission';
+import { noteFree } from '../../../src/activities/campaign/budget-book';
 import { createCampaignImage, createCreateVideos } from '../../../src/activities/campaign/create-rows';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
@@ -229,5 +231,35 @@ describe('rows of which only what is recorded is wanted', () => {
     } finally {
       await harness.close();
     }
+  });
+});
+
+describe('what is written once of a batch', () => {
+  let harness: CreateHarness;
+  beforeEach(async () => {
+    harness = await CreateHarness.open((_, response) => json(response, 500, {}));
+  });
+  afterEach(() => harness.close());
+
+  it('[C4.4a] stands although the reply to its write was lost, and a write that failed is an error', async () => {
+    const { journal } = harness;
+    const lost = async (...record: Parameters<CreateJournal['putRecord']>): Promise<never> => {
+      await journal.putRecord(...record);
+      throw new Error('The reply was lost.');
+    };
+    const mute: CreateJournal = { ...journal, putRecord: lost };
+    expect(await ownsBatch(mute, NAMESPACE, PAYER, 'run-1')).toBe(true);
+    expect(await ownsBatch(mute, NAMESPACE, PAYER, 'run-2')).toBe(false);
+    await fenceBatch(mute, NAMESPACE, PAYER);
+    expect(await journal.readRecord(fenceLog(NAMESPACE, PAYER), 0)).toMatchObject({ kind: 'fence' });
+    const send = { ...KEY, sendAttempt: 0 };
+    expect(await noteFree(mute, send, { by: PAYER, deducts: true })).toMatchObject({ by: PAYER });
+    expect(await noteFree(mute, send, { by: NEXT, deducts: false })).toMatchObject({ by: PAYER });
+    const broken: CreateJournal = { ...journal, putRecord: () => Promise.reject(new Error('full')) };
+    await expect(ownsBatch(broken, NAMESPACE, NEXT, 'run-1')).rejects.toThrow('full');
+    await expect(fenceBatch(broken, NAMESPACE, NEXT)).rejects.toThrow('full');
+    await expect(noteFree(broken, { ...send, sendAttempt: 1 }, { by: NEXT, deducts: true })).rejects.toThrow(
+      'full',
+    );
   });
 });

@@ -25,7 +25,7 @@ export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Arra
 }
 
 /** An activity without a workflow. Its ID was chosen by the caller, like a workflow ID. */
-interface StandaloneActivity {
+export interface StandaloneActivity {
   readonly activityId: string;
   readonly runId: string;
 }

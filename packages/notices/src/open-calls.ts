@@ -2,18 +2,16 @@ import { type Client } from '@temporalio/client';
 import { type FullLimit } from 'temporal-media';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
-import { standaloneActivities } from 'temporal-media/internal/client/workflow-service';
+import {
+  standaloneActivities,
+  type StandaloneActivity,
+} from 'temporal-media/internal/client/workflow-service';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { activityValue, type CollectRound } from './ended-calls';
 import { campaignNotices } from './money-notices';
 import { fieldOf, plainId } from './notice';
-
-interface Standalone {
-  readonly activityId: string;
-  readonly runId: string;
-}
 
 /** Open calls that are queried, newest first: what holds one back holds back all that follow. */
 const MOST_CALLS = 16;
@@ -68,41 +66,44 @@ function fullLimit(value: unknown): FullLimit | undefined {
   return isLimit ? { payer, per: per as FullLimit['per'], endsAt } : undefined;
 }
 
+/** Returns the first executions of a list, which are the newest. */
+async function newest<One>({ beat }: CollectRound, list: AsyncIterable<One>, most: number): Promise<One[]> {
+  const found: One[] = [];
+  for await (const one of list) {
+    beat();
+    found.push(one);
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+const runningOn = (taskQueue: string, startedBy: number): string =>
+  `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND StartTime <= '${new Date(startedBy).toISOString()}'`;
+
 async function openIds(
-  { client, place, now }: CollectRound,
+  round: CollectRound,
   types: readonly string[],
   most: number,
-  startedBy = now,
-) {
+  startedBy = round.now,
+): Promise<readonly string[]> {
+  const { client, place } = round;
   const named = types.map((type) => `'${type}'`).join(', ');
-  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${named}) AND StartTime <= '${new Date(startedBy).toISOString()}'`;
-  const ids: string[] = [];
-  for await (const { workflowId } of lenientClient(client).list({ query, pageSize: most })) {
-    ids.push(workflowId);
-    if (ids.length >= most) break;
-  }
-  return ids;
+  const query = `${runningOn(place.taskQueue, startedBy)} AND WorkflowType IN (${named})`;
+  const found = await newest(round, lenientClient(client).list({ query, pageSize: most }), most);
+  return found.map(({ workflowId }) => workflowId);
 }
 
 /** Returns the newest open image calls without a workflow. They cannot be queried: their last failure says why. */
-async function openImages(
-  { client, place, beat }: CollectRound,
-  startedBy: number,
-): Promise<readonly Standalone[]> {
-  const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ExecutionStatus = 'Running' AND StartTime <= '${new Date(startedBy).toISOString()}'`;
-  const images: Standalone[] = [];
-  for await (const image of standaloneActivities(client, place.namespace, query)) {
-    beat();
-    images.push(image);
-    if (images.length >= MOST_CALLS) break;
-  }
-  return images;
+function openImages(round: CollectRound, startedBy: number): Promise<readonly StandaloneActivity[]> {
+  const { client, place } = round;
+  const query = runningOn(activityQueues(place.taskQueue).image, startedBy);
+  return newest(round, standaloneActivities(client, place.namespace, query), MOST_CALLS);
 }
 
 async function waitsOfImage(
   client: Client,
   namespace: string,
-  { activityId, runId }: Standalone,
+  { activityId, runId }: StandaloneActivity,
 ): Promise<readonly unknown[]> {
   // Only the failure: the input contains a prompt.
   const request = { namespace, activityId, runId, includeLastFailure: true };

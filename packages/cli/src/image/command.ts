@@ -74,8 +74,8 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     (source) => 'artifact' in source,
   );
   const paid = { operation: 'edit_image', request } as const;
-  const start: ImageCall['start'] = (media, how) =>
-    media.images.start({ request, ...how }, { id, ...given({ as: options.as }), ...howOf(options) });
+  const start: ImageCall['start'] = (media, call, how) =>
+    media.images.start({ request, ...call }, { id, ...given({ as: options.as }), ...how });
   await runImageCall(context, options, { id, waitFor, config, store, paid, sendsFiles, start });
 }
 
@@ -104,8 +104,8 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     ...given({ fields: readFields(options.field) }),
   } as ImageGenerationRequest;
   const paid = { operation: 'generate_image', request } as const;
-  const start: ImageCall['start'] = (media, how) =>
-    media.images.start({ request, ...how }, { id, ...given({ as: options.as }), ...howOf(options) });
+  const start: ImageCall['start'] = (media, call, how) =>
+    media.images.start({ request, ...call }, { id, ...given({ as: options.as }), ...how });
   await runImageCall(context, options, { id, waitFor, config, store, paid, start });
 }
 
@@ -113,15 +113,18 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
 interface ImageCall extends Pick<Run, 'id' | 'config' | 'store' | 'sendsFiles'> {
   readonly waitFor: DurationInput | undefined;
   readonly paid: PaidRequest;
-  start(media: TemporalMediaClient, how: ReturnType<typeof startOf>): Promise<Started<ImageOutcome>>;
+  start(
+    media: TemporalMediaClient,
+    call: ReturnType<typeof startOf>,
+    how: ReturnType<typeof howOf>,
+  ): Promise<Started<ImageOutcome>>;
 }
 
 async function runImageCall(context: CommandContext, options: ImageOptions, call: ImageCall): Promise<void> {
   const { id, waitFor, config, store, paid, sendsFiles = false } = call;
   const env = effectiveEnvironment(context, options);
   refuseInvalidCall(paid);
-  howOf(options);
-  const start = startOf(options);
+  const [start, how] = [startOf(options), howOf(options)];
   const { maySend } = await import('../shared/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../shared/run-paid.js');
@@ -138,7 +141,7 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
     waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `To continue, run the same command with ${shellWord(`--id=${id}`)}. Nothing is bought twice.`,
-    start: (media) => call.start(media, start),
+    start: (media) => call.start(media, start, how),
   });
 }
 

@@ -2,6 +2,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { preProcessFile } from 'typescript';
 import manifest from '../../package.json';
+import { loadedAtOnce } from '../support/loaded-at-once';
 import { ENTRIES, manifestOf, readSources, SOURCE_FOLDERS } from '../support/sources';
 import internal from './internal.json';
 
@@ -20,21 +21,12 @@ const raw = readSources();
 const paths = new Set(raw.map(({ path }) => path));
 
 const sources: readonly Parsed[] = raw.map(({ path, text }) => {
-  const named = (code: string, withRequire: boolean): string[] =>
-    preProcessFile(code, true, withRequire).importedFiles.map(({ fileName }) => fileName);
-  const all = named(text, true);
-  // preProcessFile takes types and `import()` along, which load nothing, or later.
-  const atOnce = named(
-    text
-      .replaceAll(/^import (?:type .*|\{(?:\s*type [^,}]+,?)+\s*\} from .*)$/gm, '')
-      .replaceAll(/\bimport\(/g, 'later('),
-    false,
-  );
+  const all = preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
   return {
     path,
     text,
     imports: all.map((name) => resolved(path, name)),
-    atOnce: atOnce.map((name) => resolved(path, name)),
+    atOnce: loadedAtOnce(text).map((name) => resolved(path, name)),
     packages: all.filter((name) => !name.startsWith('.')),
   };
 });

@@ -1,16 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { preProcessFile } from 'typescript';
+import { loadedAtOnce } from './loaded-at-once';
 import { ROOT } from './sources';
-
-/** What a file loads at once, without what it requires when it is wanted. */
-function importsOf(file: string): readonly string[] {
-  const text = readFileSync(file, 'utf8').replaceAll(
-    /^import (?:type .*|\{(?:\s*type [^,}]+,?)+\s*\} from .*)$/gm,
-    '',
-  );
-  return preProcessFile(text, true, false).importedFiles.map(({ fileName }) => fileName);
-}
 
 it('the setup of all tests needs nothing of lib, which it brings: a new clone has none', () => {
   const seen = new Set<string>();
@@ -18,7 +9,7 @@ it('the setup of all tests needs nothing of lib, which it brings: a new clone ha
   const load = (file: string): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    for (const name of importsOf(file)) {
+    for (const name of loadedAtOnce(readFileSync(file, 'utf8'))) {
       const found = [`${name}.ts`, `${name}/index.ts`, `${name}.js`]
         .map((one) => path.resolve(path.dirname(file), one))
         .find((one) => existsSync(one));

@@ -46,6 +46,11 @@ export const SITUATIONS = {
     'An operator paused the activity, which runs without a workflow, in Temporal. Its id is still in use.',
     `It is paused in Temporal: a running attempt finishes, but no other one starts. Resume it with \`temporal activity unpause --activity-id ID\`. ${SAME}`,
   ],
+  pause_unreadable: [
+    'mend',
+    'It was paused in Temporal before its next workflow task had started. The server recorded this in a way that the SDK of the workers cannot replay.',
+    'Since a pause in Temporal, no worker can replay its history. Reset it to the event before the pause: `temporal workflow reset --workflow-id ID --event-id NUMBER --reason pause`. The new run finds what was bought and continues.',
+  ],
   pinned: [
     'mend',
     'It is pinned to a worker version that no running worker has. Workers of other versions do not receive it.',
@@ -193,7 +198,6 @@ export function situation(name: SituationName, values: AdviceValues = {}, word?:
   return { step, text: filled(now, values, word) };
 }
 
-const BY_TASK = 'Resume it by its task id.';
 const FETCHES = '`temporal-media campaign resume ID` fetches it without creating anything.';
 const RETRY = '`temporal-media campaign retry ID`';
 const TAKES = 'run `temporal-media campaign resume ID` to process the row again';
@@ -228,7 +232,7 @@ export const OUTCOME_ADVICE = {
     "Ask the service's support for this task's file. Creating the video again costs again.",
   ],
   'content_unavailable/not_video': ['Inspect the rejected file, and resume by the task id later.', FETCHES],
-  'content_unavailable/incomplete_file': [BY_TASK, FETCHES],
+  'content_unavailable/incomplete_file': ['Resume it by its task id.', FETCHES],
   'content_unavailable/auth': [
     "Fix the worker's credentials, then resume by the task id.",
     `Fix the worker's credentials. Then ${FETCHES}`,
@@ -314,9 +318,7 @@ export const OUTCOME_ADVICE = {
     `Wait until the limit's hour, day or month has ended, raise the limit (\`temporal-media money allow\` does so for a time), or give the model a price. Then ${AGAIN}.`,
     `Wait until the limit's hour, day or month has ended, raise the limit (\`temporal-media money allow\` does so for a time), or give the model a price. Then ${TAKES}.`,
   ],
-  'rejected/price_changed': [
-    'Run the campaign again under its id to plan and confirm it at the current price.',
-  ],
+  'rejected/price_changed': ['Run the campaign again under its id, and confirm the current price.'],
 } as const satisfies { readonly [type: string]: readonly [call: string, row?: string] };
 
 /** Returns the advice for a campaign row, or an empty string if the outcome needs no action. */

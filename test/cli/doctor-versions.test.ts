@@ -1,5 +1,5 @@
 import { checkLookUp, checkVersions } from '../../packages/cli/src/doctor/temporal';
-import { pinnedText } from '../../packages/cli/src/shared/execution-state';
+import { pinnedText } from '../../packages/cli/src/shared/held-workflow';
 import { eventually } from '../support/eventually';
 import { startMediaStack } from '../support/media-stack';
 import { type DoctorRun, runDoctor } from './support/doctor-run';

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { type WorkflowHandle } from '@temporalio/client';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { runCli, runJson } from '../cli/support/run-cli';
 import { accepted, received } from '../support/accepted';
@@ -138,5 +140,66 @@ describe('status of a call that a person has stopped', () => {
     }
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(await accepted(media, prompt)).toBe(1);
+  });
+});
+
+describe('a pause before a workflow task has started, which the SDK cannot replay afterwards', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } }, () =>
+    Promise.resolve(),
+  );
+
+  it('status names the reset that continues a new call and one whose task is paid, each bought once', async () => {
+    const media = await stack();
+    const { client, namespace } = media.server;
+    const prompts = [
+      '[run:4s] a film paused after its create',
+      'a film paused before its first task',
+    ] as const;
+    const start = (prompt: string) =>
+      client.workflow.start(WORKFLOW.generateVideo, {
+        taskQueue: media.taskQueue,
+        workflowId: media.server.uniqueId('early'),
+        args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 } }],
+      });
+    const isPending = async (handle: WorkflowHandle) =>
+      (await handle.describe()).raw.pendingWorkflowTask != null;
+    const worker = await media.startWorker();
+    const paid = await start(prompts[0]);
+    await eventually('the timer of its poll', async () => {
+      const { events } = await paid.fetchHistory();
+      return (await accepted(media, prompts[0])) === 1 && events?.at(-1)?.timerStartedEventAttributes != null;
+    });
+    await worker.stop();
+    const handles = [paid, await start(prompts[1])];
+    for (const handle of handles) {
+      await eventually('a task without a worker', () => isPending(handle));
+      if (!(await uiOf(media).pauseNow(handle.workflowId)))
+        return void process.stdout.write('SKIPPED: this server pauses no workflow\n');
+      await uiOf(media).unpause(handle.workflowId);
+    }
+    const back = await media.startWorker();
+    for (const handle of handles) {
+      let advice = '';
+      await eventually('the failed workflow task', async () => {
+        const { reply } = await runJson(['status', handle.workflowId], media.env);
+        advice = String(reply.data?.['safe']);
+        return advice.includes('temporal workflow reset') || !(await isPending(handle));
+      });
+      // A server that leaves such a task alone has nothing to reset.
+      const event = /reset --workflow-id (\S+) --event-id (\d+) /.exec(advice);
+      if (event === null) continue;
+      expect(event[1]).toBe(handle.workflowId);
+      await client.workflowService.resetWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId: handle.workflowId },
+        workflowTaskFinishEventId: Number(event[2]) as never,
+        requestId: randomUUID(),
+        reason: 'pause',
+      });
+    }
+    for (const { workflowId } of handles)
+      expect(await client.workflow.getHandle(workflowId).result()).toMatchObject({ outcome: 'completed' });
+    expect(await Promise.all(prompts.map((prompt) => accepted(media, prompt)))).toEqual([1, 1]);
+    await back.stop();
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { msToTs } from '@temporalio/common/lib/time';
 import { type CliReply, runJson } from '../cli/support/run-cli';
+import { eventually } from './eventually';
 import { type MediaStack } from './media-stack';
 
 /** gRPC codes of a server that does not have a command, or has it switched off. */
@@ -31,16 +32,28 @@ export function uiOf({ server, env }: MediaStack) {
       workflowExecutionOptions: { versioningOverride },
       updateMask: { paths: ['versioning_override'] },
     });
+  const pauseNow = (workflowId: string): Promise<boolean> =>
+    workflowService.pauseWorkflowExecution(pauseRequest(workflowId)).then(
+      () => true,
+      (error: unknown) => {
+        if (LACKING.includes((error as { code?: unknown }).code)) return false;
+        throw error;
+      },
+    );
   return {
-    /** @returns false where the server does not have the command, or has it switched off */
-    pause: (workflowId: string): Promise<boolean> =>
-      workflowService.pauseWorkflowExecution(pauseRequest(workflowId)).then(
-        () => true,
-        (error: unknown) => {
-          if (LACKING.includes((error as { code?: unknown }).code)) return false;
-          throw error;
-        },
-      ),
+    /**
+     * Pauses while no workflow task is pending. A pause between the schedule and the start of one damages the history
+     * for the SDK, until somebody resets it.
+     * @returns false where the server does not have the command, or has it switched off
+     */
+    pause: async (workflowId: string): Promise<boolean> => {
+      await eventually('an idle workflow', async () => {
+        const { raw } = await client.workflow.getHandle(workflowId).describe();
+        return raw.pendingWorkflowTask == null;
+      });
+      return pauseNow(workflowId);
+    },
+    pauseNow,
     unpause: (workflowId: string) => workflowService.unpauseWorkflowExecution(pauseRequest(workflowId)),
     delete: (workflowId: string) =>
       workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } }),

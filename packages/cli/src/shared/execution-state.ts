@@ -8,10 +8,8 @@ import {
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
 import { describeStandalone, unlessDenied } from 'temporal-media/internal/client/workflow-service';
-import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { ACTIVITY, isImageActivity, isOpen, PAUSED, RETRY_LATER } from 'temporal-media/internal/domain/names';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type ExecutionView, type OpenActivity, type OperatorPause, type StandaloneCall } from './case';
 
 /** `TaskQueueType` of the Temporal API. */
@@ -161,7 +159,7 @@ function versionOf({
   return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' };
 }
 
-function isSameVersion(a: WorkerVersion | null, b: WorkerVersion | null): boolean {
+export function isSameVersion(a: WorkerVersion | null, b: WorkerVersion | null): boolean {
   return a?.deploymentName === b?.deploymentName && a?.buildId === b?.buildId;
 }
 
@@ -319,70 +317,4 @@ async function pendingOf(client: Client, activity: PendingFacts): Promise<OpenAc
   };
   const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
   return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass, waits };
-}
-
-/** Maximum number of events to search, newest first. A failed task's event is the last one in its history. */
-const NEWEST_EVENTS = 5;
-/** The SDK's error message. */
-const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
-
-/**
- * Explains why a running workflow's code keeps failing. The server retries such a task indefinitely without notifying
- * anyone. Undefined if the code does not fail. If the worker lacks the workflow, explains how to add it.
- */
-export async function failingTask(
-  client: Client,
-  workflowId: string,
-  isOurs = true,
-): Promise<string | undefined> {
-  const { namespace } = client.options;
-  const execution = { workflowId };
-  const { pendingWorkflowTask } = await client.workflowService.describeWorkflowExecution({
-    namespace,
-    execution,
-  });
-  const attempt = pendingWorkflowTask?.attempt ?? 1;
-  if (attempt < 2) return undefined;
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace,
-    execution,
-    maximumPageSize: NEWEST_EVENTS,
-  });
-  const failed = history?.events?.find(({ workflowTaskFailedEventAttributes: failure }) => failure != null);
-  const message = failed?.workflowTaskFailedEventAttributes?.failure?.message;
-  if (message == null) return undefined;
-  const remedy = NO_SUCH_WORKFLOW.test(message)
-    ? ' A worker on this task queue lacks the temporal-media workflows. Add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
-    : '';
-  // Text from the user's own code may repeat a prompt.
-  const said = isOurs || remedy !== '' ? message : "for the reason, see the history and the worker's log";
-  return `attempt ${attempt} of the workflow's code failed: ${said}.${remedy}`;
-}
-
-/** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
-const PINNED = 1;
-const CALL_MS = 3_000;
-
-/**
- * Reports a workflow that is pinned to a version without polling workers. Such a workflow makes no progress, even if
- * other workers poll its queue. Undefined for any other workflow, or if the server does not report versions.
- */
-export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
-  const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();
-  const { behavior, deploymentVersion, versioningOverride } = raw.workflowExecutionInfo?.versioningInfo ?? {};
-  const pinned =
-    versioningOverride?.pinned?.version ?? (Number(behavior) === PINNED ? deploymentVersion : null);
-  if (!pinned?.buildId) return undefined;
-  const version = { deploymentName: pinned.deploymentName ?? '', buildId: pinned.buildId };
-  const { namespace } = client.options;
-  const view = await viewQueue(client.connection, namespace, taskQueue, 'workflows', CALL_MS);
-  const polled = view.pollers.some(
-    (poller) => isSameVersion(poller.version, version) && Date.now() - poller.at <= STALE_POLL_MS,
-  );
-  return polled ? undefined : pinnedText(workflowId, taskQueue, version);
-}
-
-export function pinnedText(workflowId: string, taskQueue: string, version: WorkerVersion): string {
-  const values = { ID: workflowId, QUEUE: taskQueue, VERSION: versionText(version) };
-  return situation('pinned', values, shellWord).text;
 }

@@ -12,7 +12,6 @@ import {
 import { awaitVideoWorkflowId, CodecUnreachableError } from 'temporal-media/client';
 import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
 import { startedActivity, videoState } from 'temporal-media/internal/client/workflow-handle';
-import { situation } from 'temporal-media/internal/domain/advice';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
 import {
@@ -22,7 +21,6 @@ import {
   isOpen,
   PAUSED,
 } from 'temporal-media/internal/domain/names';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
   type CaseFacts,
@@ -33,13 +31,8 @@ import {
   type OpenActivity,
   type StandaloneCall,
 } from './case';
-import {
-  failingTask,
-  pinnedWithoutWorker,
-  type PollerKind,
-  viewExecution,
-  viewStandalone,
-} from './execution-state';
+import { type PollerKind, viewExecution, viewStandalone } from './execution-state';
+import { whyHeld } from './held-workflow';
 import {
   estimateOf,
   isUnreadable,
@@ -327,18 +320,9 @@ class Gathering {
     return null;
   }
 
-  /** Explains why an open workflow makes no progress: its code fails, or no worker has the version it is pinned to. */
   private async heldBy(workflow: ExecutionView | null): Promise<string | null> {
     if (workflow === null || !goesOn(workflow) || workflow.status === PAUSED) return null;
-    const { client } = this.source;
-    const [pinned, failing] = await Promise.all([
-      pinnedWithoutWorker(client, workflow.workflowId).catch(otherwise(undefined)),
-      failingTask(client, workflow.workflowId, isMediaWorkflow(workflow.type)).catch(otherwise(undefined)),
-    ]);
-    if (pinned !== undefined) return pinned;
-    if (failing === undefined) return null;
-    return situation('code_fails', { ID: workflow.workflowId, WHY: failing.replace(/\.$/, '') }, shellWord)
-      .text;
+    return whyHeld(this.source.client, workflow);
   }
 
   private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {

@@ -8,8 +8,9 @@ import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker'
 import { connect, type Connected } from './connect';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';
-import { failingTask, viewExecution, viewStandalone } from './execution-state';
+import { viewExecution, viewStandalone } from './execution-state';
 import { EXIT } from './exit-codes';
+import { failingTask } from './held-workflow';
 import { type Interruption, onInterruption } from './interruption';
 import { answerLeft, answerOutcome } from './outcome-report';
 import { prepareOut, type SavedResults, saveResults } from './output-files';
@@ -299,7 +300,8 @@ async function triesOf(
   const again = activities?.find((one) => (one?.attempt ?? 1) > 1);
   if (again !== undefined)
     return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'unknown reason'}`;
-  return as === 'workflow' ? failingTask(client, workflowId).catch(otherwise(undefined)) : undefined;
+  if (as !== 'workflow') return undefined;
+  return (await failingTask(client, workflowId).catch(otherwise(undefined)))?.why;
 }
 
 function hasEnded(signal: AbortSignal): boolean {

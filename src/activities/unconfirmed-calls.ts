@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
 import {
+  billedFor,
   type DecisionEntry,
   type JournalKey,
   type LogEntry,
@@ -118,6 +119,7 @@ function unconfirmedEntry(state: KeyState, at: number, now: number): readonly Un
           : 'in_flight',
       evidence,
       estimate: sent.kind === 'intent' ? sent.estimate : null,
+      actual: billedFor(send),
       workflowId,
       runId,
       fetchable: isLost && answer.sealedLinks !== undefined,

@@ -205,6 +205,8 @@ export interface UnconfirmedEntry {
   readonly evidence: CreateEvidence;
   /** The cost of sending it again; null means unknown, never free. */
   readonly estimate: Money | null;
+  /** What was billed for the send, a sign that the service accepted it. Null without a bill. */
+  readonly actual: Money | null;
   /** Null if the journal does not contain it. */
   readonly workflowId: string | null;
   /** Null if the journal does not contain it. */

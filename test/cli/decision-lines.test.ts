@@ -6,6 +6,7 @@ describe('the commands that settle a call of unknown fate', () => {
     sendId: 'a-send',
     hasTask: false,
     estimate: { microUnits: 40_000, currency: 'USD' },
+    actual: null,
   };
 
   it('[C7.10] never say of lost results that nothing was accepted or that they cost nothing', () => {
@@ -31,5 +32,14 @@ describe('the commands that settle a call of unknown fate', () => {
     expect(decisionLines({ ...call, hasTask: true, isPaid: false, fetchable: false }).join('\n')).toMatch(
       /adopt .*order-1 TASK/,
     );
+  });
+
+  it('say of a billed send that it was probably accepted, never that it costs nothing', () => {
+    const actual = { microUnits: 350_000, currency: 'USD' };
+    const text = decisionLines({ ...call, actual, isPaid: false, fetchable: false }).join('\n');
+    expect(text).toMatch(/^0\.35 USD was billed for this send/);
+    expect(text).not.toMatch(/costs nothing|not accepted|twice/);
+    expect(text).toMatch(/its bill of 0\.35 USD counts/);
+    expect(text).toMatch(/costs an estimated 0\.04 USD in addition to 0\.35 USD/);
   });
 });

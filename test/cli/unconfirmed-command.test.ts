@@ -109,6 +109,24 @@ describe('unconfirmed, orphans and journal', () => {
     expect([nobody.code, nobody.reply.error?.type]).toEqual([65, 'not_found']);
   });
 
+  test('a lost reply that was billed is shown as probably accepted; declared lost, its bill still counts', async () => {
+    const { id } = await lost('a lost and billed mill');
+    const bill = ['--amount', '0.12USD', '--reference', 'invoice 2026-11', ...WHY];
+    expect((await runCli(['money', 'settle', id, ...bill], bench.workerEnv)).code).toBe(0);
+    const shown = await json('unconfirmed', 'show', id);
+    const actual = { microUnits: 120_000, currency: 'USD' };
+    expect(shown.reply.data?.['unconfirmed']).toMatchObject([{ actual }]);
+    const said = await run('unconfirmed', 'show', id);
+    expect(said.stderr).toMatch(/0\.12 USD was billed for this send, so the service probably accepted it/);
+    expect(said.stderr).not.toMatch(/costs nothing, and|not accepted/);
+    const again = await json('unconfirmed', 'resubmit', id, ...WHY);
+    expect(again.reply.error?.message).toContain('although the first send was billed 0.12 USD');
+    const declared = await run('unconfirmed', 'declare-lost', id, ...WHY);
+    expect([declared.code, declared.stderr]).toEqual([0, expect.stringContaining('bill of 0.12 USD')]);
+    const report = await runJson(['money', 'review'], bench.workerEnv);
+    expect(JSON.stringify(report.reply.data)).not.toContain(id);
+  });
+
   test('orphans names the paid task of a terminated workflow until somebody fetches it', async () => {
     const prompt = 'an orphaned balloon [run:600s]';
     const id = bench.server.uniqueId('orphan');

@@ -1,6 +1,7 @@
 import {
   type ImageOutcome,
   type ImageResultsLost,
+  type Money,
   type Unconfirmed,
   type VideoOutcome,
 } from 'temporal-media';
@@ -80,13 +81,16 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
 }
 
 function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
-  const { estimate, currency } = outcome.billing;
+  const { estimate, actual, currency } = outcome.billing;
+  const inMoney = (microUnits: number | null): Money | null =>
+    microUnits === null || currency === null ? null : { microUnits, currency };
   return {
     creationKey: outcome.creationKey,
     sendId: outcome.outcome === 'unconfirmed' ? outcome.evidence.sendId : null,
     // The evidence does not include the operation, but only a video create has a reference mode.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
-    estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
+    estimate: inMoney(estimate),
+    actual: inMoney(actual),
     isPaid: outcome.outcome === 'results_lost',
     fetchable: outcome.outcome === 'results_lost' && outcome.fetchable,
   };

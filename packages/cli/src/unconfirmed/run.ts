@@ -89,6 +89,8 @@ export async function decideUnconfirmed(
     throw new CliError(type, result.message, { data: result });
   }
   report.say(result.message);
+  if (decision === 'declareLost' && open?.actual != null)
+    report.say(`Its bill of ${formatMoney(open.actual)} still counts in budgets, limits and reports.`);
   report.result(creationKey);
   report.reply({ ok: true, data: result });
 }
@@ -106,10 +108,11 @@ export function userName(): string {
 /** Confirms a resubmission, because it may be billed twice. */
 async function confirmResubmit(
   report: Report,
-  { estimate, state, fetchable }: UnconfirmedEntry,
+  { estimate, actual, state, fetchable }: UnconfirmedEntry,
 ): Promise<void> {
   const cost = estimate === null ? 'unknown amount' : `estimated ${formatMoney(estimate)}`;
-  const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const unsure = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const first = actual === null ? unsure : `was billed ${formatMoney(actual)}`;
   const question = `This may cost another ${cost}, although the first send ${first}.`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorize it?`, TERMINAL)))
     return;
@@ -129,6 +132,8 @@ export interface OpenCall {
   /** Whether the call created a task that can be adopted. Image calls do not create tasks. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
+  /** What was billed for the send. Null without a bill. */
+  readonly actual: Money | null;
   /** Whether the call was paid for but its results are lost. Such a call was certainly accepted. */
   readonly isPaid: boolean;
   /** Whether starting the same id again fetches the lost results without sending anything. */
@@ -141,13 +146,14 @@ export interface OpenCall {
  * again might cost twice as much.
  */
 export function decisionLines(call: OpenCall): string[] {
-  const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
+  const { creationKey, sendId, hasTask, estimate, actual, isPaid, fetchable } = call;
+  const billed = actual === null ? undefined : formatMoney(actual);
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = idArgument(creationKey);
   const send = sendId === null ? '' : ` ${shellWord(`--send=${sendId}`)}`;
   const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
   return [
-    ...firstLines(isPaid, fetchable),
+    ...firstLines(call, billed),
     ...(hasTask
       ? [
           `${command(`adopt --reason WHY${send} ${id} TASK`)}`,
@@ -155,18 +161,25 @@ export function decisionLines(call: OpenCall): string[] {
         ]
       : []),
     command(`declare-lost --reason WHY${send} ${id}`),
-    isPaid
-      ? '      give up its results; you still pay for it, and nothing more is sent under this id'
-      : '      it was not accepted; costs nothing, and nothing more is sent under this id',
+    `      ${lossOf(isPaid, billed)}, and nothing more is sent under this id`,
     command(`resubmit --reason WHY${send} ${id}`),
-    isPaid
-      ? `      send it again; costs ${cost} in addition to the paid call`
+    isPaid || billed !== undefined
+      ? `      send it again; costs ${cost} in addition to ${billed ?? 'the paid call'}`
       : `      send it again; costs ${cost}, or twice that if the first was accepted after all`,
   ];
 }
 
-function firstLines(isPaid: boolean, fetchable: boolean): string[] {
-  if (!isPaid) return ["Use the evidence to search the service's task records, then decide:"];
+function lossOf(isPaid: boolean, billed: string | undefined): string {
+  if (isPaid) return 'give up its results; you still pay for it';
+  return billed === undefined
+    ? 'it was not accepted; costs nothing'
+    : `give it up; its bill of ${billed} counts`;
+}
+
+function firstLines({ isPaid, fetchable }: OpenCall, billed: string | undefined): string[] {
+  const decide = "Use the evidence to search the service's task records, then decide:";
+  if (!isPaid && billed === undefined) return [decide];
+  if (!isPaid) return [`${billed} was billed for this send, so the service probably accepted it.`, decide];
   if (!fetchable) return ['The service replied and the call is paid for, but its results are lost. Decide:'];
   return [
     'The service replied and the call is paid for, but its results are lost. Fix the cause, then start the same request',
@@ -236,10 +249,10 @@ export async function showUnconfirmed(
       continue;
     }
     const hasTask = entry.operation === 'create_video';
-    const { estimate, fetchable } = entry;
+    const { estimate, actual, fetchable } = entry;
     const { sendId } = entry.evidence;
     const isPaid = entry.state === 'results_lost';
-    for (const line of decisionLines({ creationKey, sendId, hasTask, estimate, isPaid, fetchable }))
+    for (const line of decisionLines({ creationKey, sendId, hasTask, estimate, actual, isPaid, fetchable }))
       report.say(line);
   }
   report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });

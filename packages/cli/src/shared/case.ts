@@ -138,22 +138,23 @@ function billedTotal(sends: readonly Send[]): Money | null {
 }
 
 /**
- * Returns the amount owed, or null if nothing is known about a send. A reservation ends when the wait for its task
- * ends. A call that may have been sent is under review until an outcome settles it.
+ * Returns the amount owed, or null if nothing is known about a send. Money is reserved while the call is open, unless
+ * it waits for a person's decision. A call that ended without an outcome is under review, because it may have been sent.
  * @param sends those of the call's creation key, if this machine can read the journal
  */
 export function caseMoney(
-  { outcome, state, video, workflow, estimate }: CaseFacts,
+  { outcome, state, video, workflow, activity, estimate }: CaseFacts,
   sends: readonly Send[] = [],
 ): CaseMoney | null {
   const amounts = { estimate, actual: billedTotal(sends) };
   if (outcome !== null) return sinceOutcome(outcome.billing, amounts, sends);
   if (workflow !== null && !isPaidCall(workflow)) return null;
-  const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
-  if (isReserved) return { state: 'reserved', ...amounts };
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create' && !sends.some(mayBeOwed);
-  return isUnsent ? null : { state: 'needs_review', ...amounts };
+  if (isUnsent) return null;
+  const execution = workflow ?? activity;
+  const isRunning = execution !== null && isOpen(execution.status) && state?.phase !== 'unconfirmed';
+  return { state: isRunning ? 'reserved' : 'needs_review', ...amounts };
 }
 
 /** Adds the bills of the journal to an outcome's billing. They may be newer, and this machine may have no journal. */

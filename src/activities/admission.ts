@@ -158,6 +158,8 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
 
 /** An account's permission to send. The caller must always report the result of the send. */
 export interface Admission {
+  /** Where the estimate was reserved, for the intent. */
+  readonly reserved: IntentEntry['reserved'];
   /** Adds the time of the next retry to a refusal that is still in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that nothing was sent and no intent was written. */
@@ -262,14 +264,16 @@ async function admit(
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeInMs' in pass) return heldAnswer(base, pass, request.model);
-  const correct = await reserveUnderLimits({ journal, events }, account, labels, base).catch(
+  const reservation = await reserveUnderLimits({ journal, events }, account, labels, base).catch(
     journalDown(base),
   );
-  if (typeof correct !== 'function') {
+  if ('outcome' in reservation) {
     pass.unused();
-    return correct;
+    return reservation;
   }
+  const { reserved, correct } = reservation;
   return {
+    reserved: reserved.length > 0 ? reserved : undefined,
     answered: (answer) => pass.answered(answer),
     unused: async () => {
       pass.unused();

@@ -222,7 +222,7 @@ function byItsWorker(
     const input = account === undefined ? bare : await rules.addTo(bare, account.models ?? models);
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
-    await billsOf(journal, { name, limits: account }, input, result);
+    await billsOf(journal, name, input, result);
     const { shortage } = result;
     if (shortage !== undefined) {
       log.warn(
@@ -258,7 +258,7 @@ class ActualRules {
 /** Records the bills in a tick's final records. A slow journal continues after the tick. */
 async function billsOf(
   journal: CreateJournal,
-  { name: account, limits }: { readonly name: string; readonly limits: SpendLimits | undefined },
+  account: string,
   { byModel }: PollVideosInput,
   { answers }: PollVideosResult,
 ): Promise<void> {
@@ -273,7 +273,7 @@ async function billsOf(
     const taskId = ids[index] ?? '';
     try {
       const bill = await recordTaskBill(journal, { taskId, account }, actual, new Date().toISOString());
-      if (typeof bill === 'object' && bill.isNew) await countBill(journal, limits, bill.send, actual);
+      if (typeof bill === 'object' && bill.isNew) await countBill(journal, bill.send, actual);
       if (bill === 'currency') log.warn(OTHER_CURRENCY, { taskId, currency: actual.currency });
     } catch (error) {
       reportIfMistake(error);

@@ -127,11 +127,11 @@ export function fenceOf(who: Caller): FenceEntry {
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
 }
 
-/** Returns the intent that is written before a send, at the beginning of its window. `process` is the sending process. */
+/** Returns the intent that is written before a send, at the beginning of its window. */
 export function intentOf(
   { spec, account, ready, policy, who, fingerprint, binding, base }: AdmittedCall,
   window: SendWindow,
-  process: IntentEntry['process'],
+  made: Pick<IntentEntry, 'process' | 'reserved'>,
 ): IntentEntry {
   const { paid, creationKey, facts, payer, labels } = spec;
   const at = window.began.wall;
@@ -154,7 +154,7 @@ export function intentOf(
     ...given({ idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),
-    ...given({ process }),
+    ...made,
   };
 }
 

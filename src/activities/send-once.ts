@@ -301,7 +301,8 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, ready } = call;
   // Opened only now, because admission may have waited for a slow store.
   const window = windowFor(who, spec, ready.budgetMs);
-  const intent = intentOf(call, window, await ownProcess());
+  const made = given({ process: await ownProcess(), reserved: admission.reserved });
+  const intent = intentOf(call, window, made);
   const appended = await append(deps.journal, log, intent).catch(journalDown(base));
   if ('outcome' in appended || appended.is === 'lost') await admission.unused();
   if ('outcome' in appended) return unlessLater(opened, appended);

@@ -14,6 +14,7 @@ import {
   type Labels,
   limitsOf,
   type Money,
+  type ReservedIn,
   type SpendLimits,
   spendWindow,
 } from '../domain/money';
@@ -26,7 +27,7 @@ import { type AnswerBase, rejectedAnswer, unsentAnswer } from './paid-answers';
 import { type PaidDeps } from './paid-context';
 
 /** An estimate that counts against the limit until it is returned. */
-export interface Reserved {
+export interface Reserved extends ReservedIn {
   /** Micro-units spent or reserved in the window, including this estimate. */
   readonly sum: number;
   /**
@@ -74,18 +75,20 @@ export class SpendBooks {
    * fit. @throws when the journal fails, in which case nothing may be sent
    */
   async reserve(limit: CallLimit, microUnits: number): Promise<Reserved | Used> {
-    const { book, endsAt } = this.windowOf(limit, this.now());
+    const { payer, per, currency } = limit;
+    const now = this.now();
+    const { book, endsAt } = this.windowOf(limit, now);
     if (!(await book.add(microUnits, limit.microUnits))) {
       const allowed = await this.allowed(limit);
       if (allowed === 0 || !(await book.add(microUnits, limit.microUnits + allowed)))
         return { spent: book.spent, endsAt, allowed };
     }
+    const place = { payer, per, at: new Date(now).toISOString() };
     return {
+      ...place,
       sum: book.spent,
-      correct: async (amount) => {
-        if (amount !== microUnits && this.now() < endsAt)
-          await book.add(amount - microUnits, Infinity).catch(reported(false));
-      },
+      correct: (amount) =>
+        this.counted([place], { microUnits: amount - microUnits, currency }).catch(reported(undefined)),
     };
   }
 
@@ -100,15 +103,12 @@ export class SpendBooks {
     return { spent: await book.read(), endsAt };
   }
 
-  /**
-   * Counts a bill in place of what a send was counted with, in the windows of its time that have not ended.
-   * @param sentAt ISO 8601
-   * @param difference micro-units
-   */
-  async billed(limits: readonly CallLimit[], sentAt: string, difference: number): Promise<void> {
-    for (const limit of limits) {
-      const { book, endsAt } = this.windowOf(limit, Date.parse(sentAt));
-      if (this.now() < endsAt) await book.add(difference, Infinity);
+  /** Counts more or less than what was reserved, in the windows that have not ended. */
+  async counted(reserved: readonly ReservedIn[], { microUnits, currency }: Money): Promise<void> {
+    if (microUnits === 0) return;
+    for (const { payer, per, at } of reserved) {
+      const { book, endsAt } = this.windowOf({ payer, per, currency }, Date.parse(at));
+      if (this.now() < endsAt) await book.add(microUnits, Infinity);
     }
   }
 
@@ -138,7 +138,7 @@ export class SpendBooks {
     return sum;
   }
 
-  private windowOf({ payer, currency, per }: CallLimit, at: number) {
+  private windowOf({ payer, currency, per }: Pick<CallLimit, 'payer' | 'currency' | 'per'>, at: number) {
     const { id, endsAt } = spendWindow(per, at);
     return { book: this.bookOf(spendLog(payer, currency, id), endsAt), endsAt };
   }
@@ -154,11 +154,16 @@ export class SpendBooks {
   }
 }
 
-type CorrectCost = (cost: Money | null) => Promise<void>;
+/** A call's estimate, reserved under all of its limits. */
+interface Reservation {
+  readonly reserved: readonly ReservedIn[];
+  /** Counts another amount in place of the estimate, null for nothing. Never rejects. */
+  readonly correct: (cost: Money | null) => Promise<void>;
+}
 
 /**
  * Reserves a call's estimate under each of its limits, or under none. A call without a known price is not sent.
- * @returns what counts another amount in its place, null for nothing; or why the call is not sent
+ * @returns the reservation, or why the call is not sent
  * @throws when the journal fails
  */
 export async function reserveUnderLimits(
@@ -166,10 +171,10 @@ export async function reserveUnderLimits(
   account: Account,
   labels: Labels | undefined,
   base: AnswerBase,
-): Promise<CorrectCost | NotSent | RejectedCall> {
+): Promise<Reservation | NotSent | RejectedCall> {
   const { name } = account;
   const reserved: Reserved[] = [];
-  const correct: CorrectCost = async (cost) => {
+  const correct: Reservation['correct'] = async (cost) => {
     if (cost !== null && cost.currency !== base.estimate?.currency) return;
     await Promise.all(reserved.map((one) => one.correct(cost?.microUnits ?? 0)));
   };
@@ -197,7 +202,7 @@ export async function reserveUnderLimits(
     }
     reserved.push(asked);
   }
-  return correct;
+  return { reserved: reserved.map(({ payer, per, at }) => ({ payer, per, at })), correct };
 }
 
 const MEND = "Nothing was sent. Fix the account's limits or the prices in the model configuration.";
@@ -310,7 +315,7 @@ class SpendBook {
       let spent = this.spent;
       for (const one of group) {
         if (spent + one.microUnits > one.limit) continue;
-        spent = Math.max(0, spent + one.microUnits);
+        spent += one.microUnits;
         added.add(one);
       }
       if (added.size === 0 || (await this.put(spent))) return added;
@@ -355,20 +360,18 @@ export function limitsOfSend(account: SpendLimits | undefined, { sent }: Send): 
 }
 
 /**
- * Counts a new bill under the limits of its send's account, in place of what the send was counted with.
+ * Counts a new bill under the limits that its send was reserved under, in place of what the send was counted with. A
+ * send that no limit counted is not counted now.
  * @param send the send as it was before the bill
  */
-export async function countBill(
-  journal: CreateJournal,
-  account: SpendLimits | undefined,
-  send: Send,
-  bill: Money,
-): Promise<void> {
-  const limits = limitsOfSend(account, send).filter(({ currency }) => currency === bill.currency);
-  if (limits.length === 0) return;
+export async function countBill(journal: CreateJournal, send: Send, bill: Money): Promise<void> {
+  const reserved = send.sent.kind === 'intent' ? (send.sent.reserved ?? []) : [];
+  const { currency } = bill;
+  // The limits have the estimate's currency.
+  if (reserved.length === 0 || currency !== estimateOfSend(send)?.currency) return;
   const before = billedFor(send) ?? (wasCharged(send) ? estimateOfSend(send) : null);
-  const counted = before?.currency === bill.currency ? before.microUnits : 0;
-  await spendBooksOf(journal).billed(limits, send.sent.at, bill.microUnits - counted);
+  const counted = before?.currency === currency ? before.microUnits : 0;
+  await spendBooksOf(journal).counted(reserved, { microUnits: bill.microUnits - counted, currency });
 }
 
 async function allowancesIn(journal: CreateJournal, log: CampaignLog): Promise<readonly AllowanceRecord[]> {

@@ -1,5 +1,5 @@
 import { type IdempotencyPolicy } from './create-policy';
-import { type Labels, type Money } from './money';
+import { type Labels, type Money, type ReservedIn } from './money';
 import { isValidated } from './outcome';
 import {
   type CompletedImages,
@@ -72,6 +72,8 @@ export interface IntentEntry extends SentRequest {
   readonly payer?: string;
   /** The call's labels. Absent if it has none. */
   readonly labels?: Labels;
+  /** Where its estimate was reserved, and its bills count. Absent without a limit. */
+  readonly reserved?: readonly ReservedIn[];
   /** Value of the idempotency header in every send under this intent, if the policy names a header. */
   readonly idempotencyKey: string;
   /** Set if the operator guarantees that the service honors that key. */

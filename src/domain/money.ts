@@ -306,6 +306,12 @@ export interface CallLimit extends SpendLimit {
   readonly whenReached: LabelLimit['whenReached'];
 }
 
+/** The window of a limit that a call's estimate counts in. */
+export interface ReservedIn extends Pick<CallLimit, 'payer' | 'per'> {
+  /** A time in the window, ISO 8601. */
+  readonly at: string;
+}
+
 /** Returns the limits that a credential's call with these labels counts against, the credential's own first. */
 export function limitsOf(
   credential: string,

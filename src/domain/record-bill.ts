@@ -5,7 +5,10 @@ import { stateOf } from './paid-log';
 import { type VideoTask } from './video-task';
 
 interface RecordedBill {
-  /** The bill in the log: the given one, or an earlier one with the same send, source and reference. */
+  /**
+   * The bill in the log: the given one, an earlier one with the same send, source and reference, or the one that takes
+   * precedence.
+   */
   readonly bill: BillEntry;
   /** Whether this call wrote it. */
   readonly isNew: boolean;
@@ -15,7 +18,7 @@ interface RecordedBill {
 
 /**
  * Records a bill in a key's log, next to any other writers. A send has one bill per source and reference, however often
- * it is recorded.
+ * it is recorded. The service's own amount is not recorded behind a bill of an invoice or a person, who know better.
  * @returns undefined if the log does not contain the billed send
  * @throws when the journal fails, after which it is safe to repeat, and for an amount that is not a safe integer
  */
@@ -40,8 +43,30 @@ export async function recordBill(
         entry.reference === reference,
     );
     if (earlier !== undefined) return { bill: earlier, isNew: false, send };
-    if ((await journal.append(key, entries.length, bill)) === 'won') return { bill, isNew: true, send };
+    if (source === 'service' && send.bill !== null && send.bill.source !== 'service')
+      return { bill: send.bill, isNew: false, send };
+    const end = await journal.append(key, entries.length, bill).catch(async (fault: unknown) => {
+      // The entry may have been created although the journal failed.
+      if (await isWritten(journal, key, bill)) return 'won';
+      throw fault;
+    });
+    if (end === 'won') return { bill, isNew: true, send };
   }
+}
+
+async function isWritten(
+  journal: Pick<CreateJournal, 'read'>,
+  key: JournalKey,
+  bill: BillEntry,
+): Promise<boolean> {
+  const { about, source, reference, by, at } = bill;
+  const entries = await journal.read(key);
+  return entries.some(
+    (entry) =>
+      entry.kind === 'bill' &&
+      [entry.about, entry.source, entry.reference, entry.by, entry.at].join() ===
+        [about, source, reference, by, at].join(),
+  );
 }
 
 /**

@@ -2,17 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { SpendBooks } from '../../src/activities/spend-book';
+import { countBill, SpendBooks, spendBooksOf } from '../../src/activities/spend-book';
 import { spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
+import { given } from '../../src/domain/json';
 import {
   configuredLimits,
   type Labels,
   limitsOf,
+  type ReservedIn,
   type SpendLimit,
   spendWindow,
 } from '../../src/domain/money';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { intentEntry } from '../support/log-entries';
 
 const ACCOUNT = 'studio-a';
 const NOON = Date.UTC(2026, 0, 31, 12);
@@ -167,14 +170,18 @@ describe('what persons allow, and bills', () => {
       if ('correct' in kept) await kept.correct(3);
       expect(await books().used({ ...limit, payer: 'a' })).toMatchObject({ spent: 3 });
       // A cheaper bill frees money, a dearer one counts beyond the limit, and none counts in a window that has ended.
-      const at = new Date(NOON).toISOString();
-      await books().billed([limit], at, -15);
+      const { payer, per, currency } = limit;
+      const bill = (microUnits: number, at = new Date(NOON).toISOString()) =>
+        books().counted([{ payer, per, at }], { microUnits, currency });
+      await bill(-15);
       expect(await books().reserve(limit, 5)).toHaveProperty('correct');
-      await books().billed([limit], at, 100);
+      await bill(100);
       expect(await books().used(limit)).toMatchObject({ spent: 110 });
-      await books().billed([limit], '2026-01-30T12:00:00Z', 100);
-      await books().billed([limit], at, -1_000);
-      expect(await books().used(limit)).toMatchObject({ spent: 0 });
+      await bill(100, '2026-01-30T12:00:00Z');
+      // A credit is corrected by what it really was, also one beyond what was spent.
+      await bill(-1_000);
+      await bill(900);
+      expect(await books().used(limit)).toMatchObject({ spent: 10 });
     } finally {
       await rm(root, { recursive: true, force: true });
     }
@@ -201,7 +208,7 @@ describe('a limit with bills', () => {
           try {
             const workers = [0, 1, 2].map(() => new SpendBooks(createFileJournal({ root }), () => NOON));
             const limit = of('a/tenant=acme', limitOf(most));
-            const at = new Date(NOON).toISOString();
+            const place = { payer: limit.payer, per: limit.per, at: new Date(NOON).toISOString() };
             const counted = await Promise.all(
               calls.map(async ({ estimate, bills, isRefused, worker }) => {
                 const reserved = await workers[worker]!.reserve(limit, estimate);
@@ -214,7 +221,10 @@ describe('a limit with bills', () => {
                 let dearer = 0;
                 for (const [index, bill] of bills.entries()) {
                   if (index === 0) await reserved.correct(bill);
-                  else await workers[(worker + index) % 3]!.billed([limit], at, bill - kept);
+                  else {
+                    const more = { microUnits: bill - kept, currency: 'USD' };
+                    await workers[(worker + index) % 3]!.counted([place], more);
+                  }
                   dearer += Math.max(0, bill - kept);
                   kept = bill;
                 }
@@ -231,5 +241,36 @@ describe('a limit with bills', () => {
       ),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('a bill of a send', () => {
+  const estimate = { microUnits: 10, currency: 'USD' };
+  const bill = { microUnits: 4, currency: 'USD' };
+  const send = (reserved?: readonly ReservedIn[]) => ({
+    ...{ sent: { ...intentEntry(), estimate, ...given({ reserved }) }, answer: null },
+    ...{ decision: null, bill: null },
+  });
+
+  it('[C1.7] counts where its estimate was reserved, whatever limits hold since and whenever it was sent', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'temporal-media-counted-'));
+    try {
+      const journal = createFileJournal({ root });
+      const books = spendBooksOf(journal);
+      const [early, late] = [of('a', limitOf(30)), of('a/tenant=acme', limitOf(30))];
+      const reserved = await books.reserve(early, 10);
+      if (!('correct' in reserved)) throw new Error('It fits.');
+      // A limit that the call was not sent under, perhaps because it is newer, never had its estimate.
+      await books.reserve(late, 10);
+      await countBill(journal, send([{ payer: 'a', per: 'day', at: reserved.at }]), bill);
+      expect([(await books.used(early)).spent, (await books.used(late)).spent]).toEqual([4, 10]);
+      await countBill(journal, send(), bill);
+      // Sent after the window in which it was reserved had ended: that window has no more limit.
+      const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+      await countBill(journal, send([{ payer: 'a', per: 'day', at: yesterday }]), bill);
+      expect((await books.used(early)).spent).toBe(4);
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
   });
 });

@@ -108,6 +108,13 @@ describe('money', () => {
     expect(shown.reply.data?.['money']).toMatchObject({
       actual: { microUnits: 350_000, currency: 'USD' },
     });
+    // Of two bills, the later one counts, and the earlier one cannot be entered again under its name.
+    const correction = ['--reference', 'a correction', '--reason', 'the invoice was wrong', '--by', 'ada'];
+    expect((await run('settle', ids.paid, '--amount', '0.40USD', ...correction)).code).toBe(0);
+    const stale = await json('settle', ids.paid, '--amount', '0.35USD', ...BILL);
+    expect(stale.reply.error?.message).toMatch(/a later bill is in force\. Use another reference/);
+    const restored = ['--reference', 'second thoughts', ...correction.slice(2)];
+    expect((await run('settle', ids.paid, '--amount', '0.35USD', ...restored)).code).toBe(0);
     // The rest stays as it was: the same id buys nothing, and returns what was bought.
     const { creates } = await bench.sandbox.admin.counters();
     expect((await video('a secret boat', ids.paid)).code).toBe(0);

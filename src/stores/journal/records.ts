@@ -5,6 +5,7 @@ import { type CampaignLog, type CampaignRecord } from '../../domain/campaign/bud
 import { type EntryPlace, type TaskIndexEntry } from '../../domain/journal';
 import { parseOwnJson } from '../../domain/json';
 import { type JournalKey, type LogEntry } from '../../domain/log-entries';
+import { SPEND_PERIODS } from '../../domain/money';
 import { isUsableTaskId } from '../../domain/video-task';
 import { systemCode, systemFault } from '../files/system-errors';
 
@@ -121,6 +122,7 @@ const intent = z.looseObject({
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
   labels: z.record(z.string(), z.string()).optional(),
+  reserved: z.array(z.object({ payer: z.string(), per: z.enum(SPEND_PERIODS), at: time })).optional(),
   process: z.object({ space: z.string(), pid: z.int(), identity: z.string() }).optional(),
 });
 const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
@@ -217,7 +219,7 @@ const batch = z.object({
 const owner = z.object({ ...written, kind: z.literal('owner'), run: z.string() });
 const batchFence = z.object({ ...written, kind: z.literal('fence'), nonce: z.string() });
 const free = z.object({ ...written, kind: z.literal('free'), by: z.string(), deducts: z.boolean() });
-const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string(), spent: money.min(0) });
+const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string(), spent: money });
 
 const allowance = z.object({
   ...written,

@@ -30,12 +30,37 @@ describe('a bill that is recorded', () => {
     expect(await recordBill(journal(), KEY, bill)).toEqual({ bill, isNew: true, send: before(null) });
     const again = billEntry({ microUnits: 1, by: 'bob' });
     expect(await recordBill(journal(), KEY, again)).toEqual({ bill, isNew: false, send: before(bill) });
-    const others = [billEntry({ reference: 'other' }), billEntry({ source: 'service' })];
+    const others = [billEntry({ reference: 'other' }), billEntry({ source: 'person' })];
     for (const [index, other] of others.entries())
       expect(await recordBill(journal(), KEY, other)).toEqual({
         ...{ bill: other, isNew: true, send: before([bill, ...others][index] ?? null) },
       });
     expect(await journal().read(KEY)).toEqual([intentEntry(), bill, ...others]);
+  });
+
+  it('of the service stands behind none of an invoice or a person, and in front of both', async () => {
+    const service = (reference: string) => billEntry({ source: 'service', reference });
+    expect(await recordBill(journal(), KEY, service('task-1'))).toMatchObject({ isNew: true });
+    const invoice = billEntry({ source: 'invoice', microUnits: 1 });
+    expect(await recordBill(journal(), KEY, invoice)).toMatchObject({ isNew: true });
+    const refused = { bill: invoice, isNew: false };
+    expect(await recordBill(journal(), KEY, service('task-2'))).toMatchObject(refused);
+    expect(await journal().read(KEY)).toHaveLength(3);
+  });
+
+  it('[C4.4a] whose write lost its reply was written by this call, once', async () => {
+    const file = journal();
+    const mute = {
+      read: (key: typeof KEY) => file.read(key),
+      append: async (...entry: Parameters<typeof file.append>) => {
+        await file.append(...entry);
+        throw new Error('The reply was lost.');
+      },
+    };
+    expect(await recordBill(mute, KEY, billEntry())).toMatchObject({ isNew: true });
+    expect(await recordBill(mute, KEY, billEntry({ by: 'bob' }))).toMatchObject({ isNew: false });
+    const down = { ...mute, append: () => Promise.reject(new Error('down')) };
+    await expect(recordBill(down, KEY, billEntry({ reference: 'b' }))).rejects.toThrow('down');
   });
 
   it('[C4.4a] finds a place among other writers, and the same one is written once by all of them', async () => {

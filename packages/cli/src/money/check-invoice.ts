@@ -12,6 +12,7 @@
  * model and time, and a person decides.
  */
 import { createReadStream } from 'node:fs';
+import { countBill } from 'temporal-media/internal/activities/spend-book';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
@@ -32,7 +33,6 @@ import {
   unclearCall,
 } from './check-judge';
 import { LineBook } from './check-lines';
-import { billCounter } from './limits';
 import {
   type Invoice,
   type InvoiceFormat,
@@ -222,7 +222,6 @@ async function applyBills(
   applied: Applied,
   progress: (bills: number) => void,
 ): Promise<void> {
-  const count = billCounter(place);
   for await (const logs of logPages(place)) {
     const calls = logs.flatMap(callsOf).filter(({ send }) => send.sent.namespace === place.namespace);
     await mapConcurrently(calls, AT_ONCE, async (call) => {
@@ -235,7 +234,7 @@ async function applyBills(
       };
       const recorded = await orUnusable(recordBill(place.journal, { namespace, creationKey }, entry));
       if (recorded?.isNew !== true) return;
-      await orUnusable(count(recorded.send, entry));
+      await orUnusable(countBill(place.journal, recorded.send, entry));
       applied.recorded += 1;
       applied.amount += bill.microUnits;
       if (applied.recorded % BILLS_PER_REPORT === 0) progress(applied.recorded);

@@ -1,11 +1,10 @@
-import { countBill, limitsOfSend, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
+import { limitsOfSend, spendBooksOf } from 'temporal-media/internal/activities/spend-book';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
 import {
   type CallLimit,
   configuredLimits,
   formatMoney,
   limitsOfPayer,
-  type Money,
 } from 'temporal-media/internal/domain/money';
 import { credentialOf } from 'temporal-media/internal/domain/names';
 import { type AccountSettings, accountsOf } from 'temporal-media/internal/settings/accounts';
@@ -85,15 +84,6 @@ function tableOf(rows: readonly LimitInUse[]): readonly (readonly string[])[] {
 
 function accountOf(accounts: readonly AccountSettings[], { sent }: Send): AccountSettings | undefined {
   return accounts.find(({ credential }) => credential === credentialOf(sent.account));
-}
-
-/**
- * Returns a function that counts a new bill under the limits of its send, in place of what the send was counted with.
- * Its `send` is the send as it was before the bill.
- */
-export function billCounter({ journal, config }: Place): (send: Send, bill: Money) => Promise<void> {
-  const accounts = accountsOf(config);
-  return (send, bill) => countBill(journal, accountOf(accounts, send), send, bill);
 }
 
 /** An allowance, as a person enters it. */

@@ -1,3 +1,4 @@
+import { countBill } from 'temporal-media/internal/activities/spend-book';
 import { costOf, mayBeOwed } from 'temporal-media/internal/domain/log-entries';
 import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
 import { recordBill } from 'temporal-media/internal/domain/record-bill';
@@ -6,7 +7,6 @@ import { type CommandContext } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 import { userName } from '../unconfirmed/run';
 import { callsOf, checkWords, fateOf, orUnusable, type Place, type SentCall, taskOf } from './calls';
-import { billCounter } from './limits';
 
 /** A bill, as a person enters it. */
 export interface Settlement {
@@ -42,12 +42,13 @@ export async function settleCall(
   if (recorded === undefined) throw notFound(id, place);
   const { bill: existing, isNew } = recorded;
   const text = `${formatMoney(existing)}, ${existing.reference}`;
-  if (existing.microUnits !== bill.microUnits || existing.currency !== bill.currency)
+  const isInForce = isNew || recorded.send.bill === existing;
+  if (existing.microUnits !== bill.microUnits || existing.currency !== bill.currency || !isInForce)
     throw issue(
       '--reference',
-      `already bills this send: ${text}, by ${existing.by} at ${existing.at}. Use another reference to correct it.`,
+      `already bills this send: ${text}, by ${existing.by} at ${existing.at}${isInForce ? '' : ', and a later bill is in force'}. Use another reference to correct it.`,
     );
-  if (isNew) await orUnusable(billCounter(place)(recorded.send, bill));
+  if (isNew) await orUnusable(countBill(place.journal, recorded.send, bill));
   report.say(
     isNew ? `Recorded for ${key.creationKey}: ${text}.` : `Already recorded for ${key.creationKey}: ${text}.`,
   );

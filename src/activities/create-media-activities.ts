@@ -14,7 +14,6 @@ import { given } from '../domain/json';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { type ModelEntry } from '../domain/model-config';
-import { type SpendLimits } from '../domain/money';
 import { ACTIVITY, credentialOf } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';

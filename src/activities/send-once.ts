@@ -301,8 +301,7 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, ready } = call;
   // Opened only now, because admission may have waited for a slow store.
   const window = windowFor(who, spec, ready.budgetMs);
-  const made = given({ process: await ownProcess(), reserved: admission.reserved });
-  const intent = intentOf(call, window, made);
+  const intent = intentOf(call, window, given({ process: await ownProcess(), reserved: admission.reserved }));
   const appended = await append(deps.journal, log, intent).catch(journalDown(base));
   if ('outcome' in appended || appended.is === 'lost') await admission.unused();
   if ('outcome' in appended) return unlessLater(opened, appended);

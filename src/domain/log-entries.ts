@@ -217,7 +217,7 @@ export function billedBeyondCharge(send: Send, isFree: boolean): number {
   if (send.answer === null && send.decision === null) return 0;
   // Without an estimate in the same currency, nothing can be compared.
   if (bill === null || bill.currency !== estimate?.currency) return 0;
-  const isCharged = wasCharged(send) && !isFree && send.decision?.decision !== 'declareLost';
+  const isCharged = wasCharged(send) && !isFree && !isDeclaredUnaccepted(send);
   return bill.microUnits - (isCharged ? estimate.microUnits : 0);
 }
 
@@ -258,12 +258,17 @@ export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
 
 const wasOpen = ({ answer }: Send): boolean => answer === null || isOpenAnswer(answer.answer);
 
+/** Whether a person has declared that the send was not accepted. Lost results were paid for, whatever is decided. */
+export function isDeclaredUnaccepted({ answer, decision }: Send): boolean {
+  return decision?.decision === 'declareLost' && answer?.answer.outcome !== 'results_lost';
+}
+
 /**
- * Whether this send may have cost money: it resulted in a purchase, or its outcome is unknown and it was not declared
- * lost. A decision to send again leaves the outcome unknown.
+ * Whether this send may have cost money: it resulted in a purchase, its results were lost, or its outcome is unknown and
+ * it was not declared lost. A decision to send again leaves the outcome unknown.
  */
 export function mayHaveCost(send: Send): boolean {
-  return purchaseOf(send) !== undefined || (wasOpen(send) && send.decision?.decision !== 'declareLost');
+  return purchaseOf(send) !== undefined || (wasOpen(send) && !isDeclaredUnaccepted(send));
 }
 
 /**

@@ -247,7 +247,13 @@ const account = z.strictObject({
       per: z.enum(SPEND_PERIODS),
     })
     .optional(),
-  limits: z.array(labelLimit).optional(),
+  limits: z
+    .array(labelLimit)
+    .refine(
+      (all) => new Set(all.map(({ label, per }) => `${label} ${per}`)).size === all.length,
+      'must have one entry for a label and period: put exceptions into its `values`',
+    )
+    .optional(),
   policy: createPolicySchema.optional(),
 });
 

@@ -85,6 +85,19 @@ describe('the file of accounts', () => {
       { ...A, spendLimit: { amount: '1', currency: 'USD', per: 'week' } },
       /hour[^]*day[^]*month[^]*per/,
     ],
+    [
+      // Both would count in one log, so that each call counts twice.
+      'two limits of a label for one period',
+      {
+        ...A,
+        limits: [
+          { label: 'tenant', each: '10USD', per: 'day' },
+          { label: 'tenant', values: { acme: '100USD' }, per: 'day' },
+        ],
+      },
+      /one entry for a label and period: put exceptions into its `values`[^]*limits/,
+    ],
+    ['a limit of a label without an amount', { ...A, limits: [{ label: 'tenant', per: 'day' }] }, /`each`/],
     ['an unknown policy', { ...A, policy: { on502: 'maybe' } }, /inspect[^]*policy\.on502/],
   ])(
     '[C5.4a] %s is refused: the message names the field and what is allowed, and no secret',

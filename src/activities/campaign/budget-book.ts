@@ -110,11 +110,15 @@ async function givenBack(
       const number = batchNumber(campaign, sent.payer);
       const isIncluded = sent.payer === payer ? isReported : number !== undefined && isClosed(book, number);
       const place = { namespace, creationKey, sendAttempt };
-      const free = await noteFree(journal, place, { by: payer, deducts: isIncluded });
-      if (free.by !== payer) continue;
+      // When a batch is settled, the charges to it that are left out are recorded already, and its others stay.
+      const free =
+        sent.payer === payer && !isReported
+          ? await freeOfSend(journal, place)
+          : await noteFree(journal, place, { by: payer, deducts: isIncluded });
+      if (free?.by !== payer) continue;
       const charge = sent.estimate?.microUnits ?? 0;
       if (free.deducts && (sent.payer !== payer || isReported)) deducted += charge;
-      if (send.bill !== null) billed += charge;
+      if (send.bill !== null && send.bill.currency === sent.estimate?.currency) billed += charge;
     }
   });
   return { deducted, billed };

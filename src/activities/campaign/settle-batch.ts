@@ -115,6 +115,7 @@ export function createCountBills(
       const progress = { batch: from, rows: 0 };
       const beat = startHeartbeat(() => progress);
       let billed = 0;
+      let gone = 0;
       try {
         for (; progress.batch < until && progress.rows < ROWS_PER_COUNT; progress.batch += 1) {
           const payer = batchWorkflowId(campaign, progress.batch);
@@ -132,9 +133,11 @@ export function createCountBills(
           // The pages of an earlier run under the campaign's ID may have been pruned.
           await reading.catch((error: unknown) => {
             if (!(error instanceof ArtifactError && error.code === 'not_found')) throw error;
+            gone += 1;
           });
         }
-        return { billed, next: progress.batch < until ? progress.batch : null };
+        const next = progress.batch < until ? progress.batch : null;
+        return { billed, next, ...(gone > 0 && { isPartial: true }) };
       } finally {
         beat.stop();
       }
@@ -234,8 +237,12 @@ async function costOf(
   const returned: string[] = [];
   await mapConcurrently(own, READS_AT_ONCE, async (one) => {
     const { key, send } = one;
-    if (!wasCharged(send) || (await freeOfSend(journal, key)) !== null) return;
-    if (!mayBeOwed(send) || unpaid.has(key.creationKey)) {
+    if (!wasCharged(send)) return;
+    const free = await freeOfSend(journal, key);
+    // An earlier attempt of this activity, whose result was lost, may have left this charge out.
+    const isLeftOut = free?.by === payer && !free.deducts;
+    if (free !== null && !isLeftOut) return;
+    if (isLeftOut || !mayBeOwed(send) || unpaid.has(key.creationKey)) {
       await noteFree(journal, key, { by: payer, deducts: false });
       if (send.bill !== null) returned.push(key.creationKey);
     } else spent += intentOf(one).estimate?.microUnits ?? 0;

@@ -221,6 +221,8 @@ export interface CountedBills {
   readonly billed: number;
   /** First batch that was not counted; null if all were. */
   readonly next: number | null;
+  /** Set if the pages of some batches are gone, so that their bills are missing from the sum. */
+  readonly isPartial?: true;
 }
 
 export type CountBillsResult = CountedBills | BooksUnavailable;

@@ -121,7 +121,7 @@ export class BudgetBook {
   async countBills(): Promise<0 | 1> {
     for (;;) {
       const was = this.book.billed;
-      const billed = await this.billed();
+      const billed = await this.billed(was);
       if (billed === null || (billed === was && this.book.billed === was)) return 0;
       let kept: KeptBooks;
       do kept = await this.move({ do: 'bill', was, billed });
@@ -131,12 +131,16 @@ export class BudgetBook {
     }
   }
 
-  /** Returns null if the journal cannot be read. */
-  private async billed(): Promise<number | null> {
+  /**
+   * Returns null if the journal cannot be read, and at least what was counted before if some of it is gone.
+   * @param was what was counted before
+   */
+  private async billed(was: number): Promise<number | null> {
     const { campaign, taskQueue } = this.input;
     const count = activity(ACTIVITY.countBills, { taskQueue, summary: 'count the bills' });
     const until = this.book.next;
     let sum = 0;
+    let isWhole = true;
     for (let from: number | null = 0; from !== null && from < until;) {
       const counted: CountBillsResult | null = await count({ campaign, from, until }).catch(
         async (error: unknown) => {
@@ -146,9 +150,10 @@ export class BudgetBook {
       );
       if (counted === null || 'unavailable' in counted) return null;
       sum += counted.billed;
+      isWhole &&= counted.isPartial !== true;
       from = counted.next;
     }
-    return sum;
+    return isWhole ? sum : Math.max(was, sum);
   }
 
   before(): number {

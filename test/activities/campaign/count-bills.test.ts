@@ -1,10 +1,15 @@
 import { createPageReader } from '../../../src/activities/campaign/open-page';
-import { type BookMove } from '../../../src/domain/campaign/campaign-activities';
+import { type BookMove, type SettledBatch } from '../../../src/domain/campaign/campaign-activities';
+import { type RecordedAnswer } from '../../../src/domain/log-entries';
 import { ArtifactError } from '../../../src/stores/artifacts/artifact-store';
 import { answers } from '../../domain/create-answers';
 import { billEntry, decisionEntry } from '../../support/log-entries';
 import { BooksHarness, PRICE } from './books-harness';
 
+const lostResults: RecordedAnswer = {
+  ...{ outcome: 'results_lost', sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
+  ...{ images: [], created: null, reason: 'storage', message: 'lost' },
+};
 const declareLost = { decision: 'declareLost', answer: answers.rejected(0, 'declared_lost') } as const;
 
 describe('the bills of a campaign', () => {
@@ -78,7 +83,9 @@ describe('the bills of a campaign', () => {
     const plan = JSON.parse(await textOf(books, books.index)) as { pages: { sha256: string }[] };
     const gone = new Set([plan.pages[1]!.sha256]);
     const without = (code: 'not_found' | 'storage') => ({ deps: { artifacts: artifacts(code) } });
-    expect(await books.countBills(0, 2, without('not_found'))).toEqual({ billed: 2 * PRICE, next: null });
+    expect(await books.countBills(0, 2, without('not_found'))).toEqual({
+      ...{ billed: 2 * PRICE, next: null, isPartial: true },
+    });
     expect(await books.countBills(0, 2, without('storage'))).toHaveProperty('unavailable');
   });
 
@@ -115,6 +122,8 @@ describe('the bills of a campaign', () => {
     await books.write(1, decisionEntry(declareLost));
     const settled = await books.settle(0);
     expect(settled).toEqual({ spent: 0, free: [books.key(1).creationKey] });
+    // The result of the activity may be lost, and another attempt finds what the first one has recorded.
+    expect(await books.settle(0)).toEqual(settled);
     const close = {
       do: 'close',
       batch: 0,
@@ -122,6 +131,35 @@ describe('the bills of a campaign', () => {
       ...(settled as { spent: number; free: string[] }),
     } as const;
     expect(await kept(1, close)).toMatchObject({ n: 2, book: { closed: 0, billed: 4 } });
+  });
+
+  it('of a send that was made again count beyond its charge, which the settled batch keeps', async () => {
+    await open();
+    await books.started(1, 0);
+    await books.ended(1, answers.unconfirmed(0));
+    await billed(1, 3 * PRICE);
+    await books.write(1, decisionEntry({ decision: 'resubmit', answer: null }));
+    await books.started(1, 0, { nonce: 'second', sender: 'later/1' });
+    await books.ended(1, answers.unconfirmed(1), 'second');
+    await billed(1, 4, { about: 'second' });
+    await books.write(1, decisionEntry({ ...declareLost, about: 'second' }));
+    const settled = await books.settle(0);
+    expect(settled).toEqual({ spent: PRICE, free: [books.key(1).creationKey] });
+    const counted = await books.countBills(0, 1);
+    expect(counted).toEqual({ billed: 2 * PRICE + 4, next: null });
+    const close = { do: 'close', batch: 0, run: null, ...(settled as SettledBatch) } as const;
+    expect(await kept(0, close)).toMatchObject({ book: { closed: PRICE } });
+    expect(await books.countBills(0, 1)).toEqual(counted);
+  });
+
+  it('of lost results count beyond their charge, which no decision gives back', async () => {
+    await open();
+    await books.started(1, 0);
+    await books.ended(1, lostResults);
+    await books.write(1, decisionEntry(declareLost));
+    expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
+    await billed(1, 3 * PRICE);
+    expect(await books.countBills(0, 1)).toEqual({ billed: 2 * PRICE, next: null });
   });
 });
 

@@ -16,7 +16,7 @@ import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '
 const DAY = 24 * 60 * 60_000;
 const OLD = new Date(Date.now() - 100 * DAY).toISOString();
 const BEFORE = new Date(Date.now() - 90 * DAY);
-const NONE = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
+const NONE = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0, keptBilled: 0 };
 
 /** A key that goes too early buys again; one that goes in part reads as "nothing was sent here". */
 describe('pruning a journal', () => {

@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pruneJournal } from '../../../packages/cli/src/journal/prune-journal';
+import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
+import { given } from '../../../src/domain/json';
 import { type BillEntry } from '../../../src/domain/log-entries';
 import { recordBill } from '../../../src/domain/record-bill';
 import { createFileJournal, createFileRecords } from '../../../src/stores/journal/file-journal';
+import { answers } from '../../domain/create-answers';
 import {
   answerEntry,
   billEntry,
@@ -93,9 +96,30 @@ describe('a bill that is recorded', () => {
     await recordBill(journal(), KEY, billEntry());
     const [records, before] = [createFileRecords({ root }), new Date('2025-01-01')];
     expect(await pruneJournal({ records, before, dryRun: false, inUse: async () => false })).toEqual({
-      ...{ keys: 3, removed: 1, keptOpen: 1, keptYoung: 1, keptRunning: 0 },
+      ...{ keys: 3, removed: 1, keptOpen: 1, keptYoung: 1, keptRunning: 0, keptBilled: 0 },
     });
     expect(await journal().read({ ...KEY, creationKey: 'old' })).toEqual([]);
+  });
+
+  it("[C1.7] keeps a campaign's key if it is beyond the estimate, which the budget counts", async () => {
+    const OLD = '2020-01-01T00:00:00.000Z';
+    const billed = async (creationKey: string, microUnits: number, payer?: string): Promise<void> => {
+      const [key, estimate] = [
+        { ...KEY, creationKey },
+        { microUnits: 10, currency: 'USD' },
+      ];
+      await journal().append(key, 0, intentEntry({ ...key, at: OLD, estimate, ...given({ payer }) }));
+      await journal().append(key, 1, answerEntry(answers.created(0), { at: OLD }));
+      await recordBill(journal(), key, billEntry({ microUnits, at: OLD }));
+    };
+    await billed('dear', 30, batchWorkflowId('spring', 0));
+    await billed('cheap', 3, batchWorkflowId('spring', 0));
+    await billed('dear, of no campaign', 30);
+    const [records, before] = [createFileRecords({ root }), new Date('2025-01-01')];
+    expect(await pruneJournal({ records, before, dryRun: false, inUse: async () => false })).toMatchObject({
+      ...{ keys: 4, removed: 2, keptOpen: 1, keptBilled: 1 },
+    });
+    expect(await journal().read({ ...KEY, creationKey: 'dear' })).toHaveLength(3);
   });
 
   it('is of a send that the log has, also of one that it did not see', async () => {

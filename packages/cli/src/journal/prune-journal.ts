@@ -1,4 +1,10 @@
-import { isOfSender, type SenderEntry } from 'temporal-media/internal/domain/log-entries';
+import { batchNumber, campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
+import {
+  billedBeyondCharge,
+  isOfSender,
+  type Send,
+  type SenderEntry,
+} from 'temporal-media/internal/domain/log-entries';
 import { spendWindow } from 'temporal-media/internal/domain/money';
 import { stateOf } from 'temporal-media/internal/domain/paid-log';
 import {
@@ -41,11 +47,13 @@ export interface Pruned {
   /** Keys whose workflow is running or still on the server. */
   readonly keptRunning: number;
   readonly keptYoung: number;
+  /** Keys with a bill beyond the estimate, which a campaign's budget counts for as long as the key exists. */
+  readonly keptBilled: number;
 }
 
 /** Removes the records of creation keys that can no longer be used. Keeps keys that wait for a decision. */
 export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
-  const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
+  const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0, keptBilled: 0 };
   for await (const key of keysIn(options.records)) {
     counts.keys += 1;
     counts[await end(key, options)] += 1;
@@ -70,7 +78,7 @@ async function end({ hash, names }: KeyRecords, options: PruneOptions): Promise<
   return removed(prefix, options, goesOn ? earlier : log.map(({ digest }) => digest), goesOn);
 }
 
-type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
+type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung' | 'keptBilled';
 
 /**
  * The longest time for a removal. A removal that began less than this long ago may still be running in some process.
@@ -118,13 +126,21 @@ async function notesOf(prefix: string, { records }: PruneOptions): Promise<reado
   return names.filter((name) => name.startsWith(removalName(prefix))).reverse();
 }
 
-function unsettled(log: readonly StoredEntry[], options: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
+function unsettled(log: readonly StoredEntry[], options: PruneOptions): ReasonToKeep | undefined {
   // A key without entries is about to get its first one.
   if (log.length === 0 || isYoung(log, options)) return 'keptYoung';
   // If an entry is missing, its content is unknown.
   if (log.some(({ n }, index) => n !== index)) return 'keptOpen';
-  const { open, unknown } = stateOf(log.map(({ entry }) => entry));
-  return open !== null || unknown !== null ? 'keptOpen' : undefined;
+  const { open, unknown, sends } = stateOf(log.map(({ entry }) => entry));
+  if (open !== null || unknown !== null) return 'keptOpen';
+  return sends.some(isDearForCampaign) ? 'keptBilled' : undefined;
+}
+
+/** Whether a campaign's book counts more for this send than its charge, and would count less without it. */
+function isDearForCampaign(send: Send): boolean {
+  const payer = send.sent.kind === 'intent' ? send.sent.payer : undefined;
+  if (payer === undefined || batchNumber(campaignOfBatch(payer), payer) === undefined) return false;
+  return billedBeyondCharge(send, false) > 0;
 }
 
 /** Whether the log has a recent entry. An unreadable time counts as now. */

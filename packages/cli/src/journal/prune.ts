@@ -31,9 +31,9 @@ export async function pruneCreateJournal(
     inUse: usedBy(connected),
   });
   const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
-  const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
+  const { keys, removed, keptOpen, keptRunning, keptYoung, keptBilled } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are too recent, ${keptRunning} whose workflow is running or can still be reset, and ${keptOpen} that need a decision.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are too recent, ${keptRunning} whose workflow is running or can still be reset, ${keptBilled} that a campaign's budget counts with a bill beyond the estimate, and ${keptOpen} that need a decision.`,
   );
   if (spend > 0)
     report.say(`${dryRun ? 'Would remove' : 'Removed'} ${spend} records of account spending in past months.`);

@@ -2,6 +2,7 @@ import { type JsonValue, type Money } from 'temporal-media';
 import { given } from 'temporal-media/internal/domain/json';
 import {
   estimateOfSend,
+  isDeclaredUnaccepted,
   isPaid,
   type LogEntry,
   mayBeOwed,
@@ -118,8 +119,8 @@ type Fate = RecordedAnswer['outcome'] | 'declared_lost' | 'in_flight';
 export function fateOf({ state, send, at }: SentCall, now: number): Fate {
   const purchase = purchaseOf(send);
   if (purchase !== undefined) return purchase.outcome;
-  const { sent, answer, decision } = send;
-  if (decision?.decision === 'declareLost') return 'declared_lost';
+  const { sent, answer } = send;
+  if (isDeclaredUnaccepted(send)) return 'declared_lost';
   if (answer !== null) return answer.answer.outcome;
   const isOpen = state.open === at && sent.kind === 'intent' && Date.parse(sent.sendWindowEnd) > now;
   return isOpen ? 'in_flight' : 'unconfirmed';

@@ -146,7 +146,7 @@ export interface OpenCall {
  * again might cost twice as much.
  */
 export function decisionLines(call: OpenCall): string[] {
-  const { creationKey, sendId, hasTask, estimate, actual, isPaid, fetchable } = call;
+  const { creationKey, sendId, hasTask, estimate, actual, isPaid } = call;
   const billed = actual === null ? undefined : formatMoney(actual);
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = idArgument(creationKey);

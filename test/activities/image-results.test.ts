@@ -53,7 +53,7 @@ describe('bytes that do not come', () => {
     );
 
   it('[C8.6] a result that drips for ever is lost at the deadline, while the outcome can still be written', async () => {
-    expect(await keep(`${service.origin}/generated/1.png`, 500)).toMatchObject({
+    expect(await keep(`${service.origin}/generated/1.png`, 3_000)).toMatchObject({
       outcome: 'results_lost',
       images: [null],
     });

@@ -44,10 +44,12 @@ describe('the life of a campaign', () => {
     const watched = await runs.run('watch', id);
     expect([watched.code, watched.result.counts]).toEqual([0, { completed: 2 }]);
     expect(await runs.created()).toBe(before + 2);
-    const listed = await runs.run('list', '--limit', '100');
-    expect(listed.result['campaigns']).toContainEqual(
-      expect.objectContaining({ workflowId: id, status: 'COMPLETED' }),
-    );
+    // The server lists what has ended a moment later.
+    await eventually('the list', async () => {
+      const listed = await runs.run('list', '--limit', '100');
+      const campaigns = listed.result['campaigns'] as readonly Record<string, unknown>[];
+      return campaigns.some(({ workflowId, status: word }) => workflowId === id && word === 'COMPLETED');
+    });
   });
 
   test('pause, a new worker, resume: nothing is bought while it is paused', async () => {

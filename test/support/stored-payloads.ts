@@ -49,25 +49,31 @@ export async function pluginsOfTests(
 /** Has the histories that a client fetches show what the workflows saw, not where it is. */
 export function showStoredHistories({ workflow, options: { loadedDataConverter } }: Client): void {
   if (!ARE_STORED) return;
+  // The setup of all tests loads this file before `lib` is there, in which a companion finds the core. And once the first
+  // of concurrent tests has ended, jest loads nothing.
+  // eslint-disable-next-line typescript/no-require-imports
+  const { payloadsIn } = require('../../packages/replay/src/decode-payloads') as typeof Decode;
   // Every handle of a client is made here.
   const handles = workflow as unknown as { _createWorkflowHandle: typeof workflow.getHandle };
   const make = handles._createWorkflowHandle.bind(workflow);
   handles._createWorkflowHandle = ((...args: Parameters<typeof make>) => {
     const handle = make(...args);
     const fetchHistory = handle.fetchHistory.bind(handle);
-    handle.fetchHistory = async () => shown(await fetchHistory(), loadedDataConverter);
+    handle.fetchHistory = async () => {
+      const history = await fetchHistory();
+      await showIn(payloadsIn(history), loadedDataConverter);
+      return history;
+    };
     return handle;
   }) as typeof make;
 }
 
-async function shown<History>(history: History, { externalStorage }: LoadedDataConverter): Promise<History> {
-  // The setup of all tests loads this file before `lib` is there, in which a companion finds the core.
-  // eslint-disable-next-line typescript/no-require-imports
-  const { payloadsIn } = require('../../packages/replay/src/decode-payloads') as typeof Decode;
-  const payloads = payloadsIn(history);
+async function showIn(
+  payloads: ReturnType<typeof Decode.payloadsIn>,
+  { externalStorage }: LoadedDataConverter,
+): Promise<void> {
   const stored = { payloadCodecs: [], ...(externalStorage !== undefined && { externalStorage }) };
   const read = await decodePayloads(stored, payloads, undefined);
   for (const [index, payload] of payloads.entries())
     Object.assign(payload, { ...read[index], externalPayloads: [] });
-  return history;
 }

@@ -2,12 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type BillEntry } from '../../../src/domain/log-entries';
+import { type CompletedImages } from '../../../src/domain/paid-call';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { runJson } from '../support/run-cli';
 import { type MadeCall, writeCalls } from './money-journal';
 
 /** When the call with this number was sent. */
 export const at = (minute: number): string => new Date(Date.UTC(2026, 10, 2, 12, minute)).toISOString();
+
+/** The reply of an image call. */
+export const images: CompletedImages = {
+  ...{ outcome: 'completed', account: 'default@00000000', estimate: null, sendAttempt: 0, sent: true },
+  ...{ images: [], created: null, warnings: [] },
+};
 
 export interface FindingLine {
   readonly finding: string;

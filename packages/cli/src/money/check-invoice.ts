@@ -38,6 +38,7 @@ import {
   type InvoiceFormat,
   invoiceError,
   LINES_PER_REPORT,
+  type LooseLine,
   readInvoice,
 } from './read-invoice';
 
@@ -183,19 +184,23 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
 }
 
 /**
- * Whether lines without a task remain that no call explains. Reads the journal before the check does, because only then
- * it is known of the first image.
+ * Returns whether lines remain that no call explains and that may be about images. Reads the journal before the check
+ * does, because only then it is known of the first image.
  */
 async function hasUnclearImages(place: Place, invoice: Invoice): Promise<boolean> {
-  if (invoice.loose.length > 0) return true;
-  const open = new Set([...invoice.byKey.values()].filter(({ taskId }) => taskId === null));
-  if (open.size > 0)
-    for await (const logs of logPages(place))
-      for (const { send } of logs.flatMap(callsOf)) {
-        const lines = billedLinesOf(invoice, send);
-        if (lines !== undefined) open.delete(lines);
-      }
-  return open.size > 0;
+  const { byTask, byKey, loose } = invoice;
+  const open = new Set<LooseLine>(loose);
+  for (const lines of [byTask, byKey]) for (const line of lines.values()) open.add(line);
+  const [imageModels, videoModels] = [new Set<string>(), new Set<string>()];
+  for await (const logs of logPages(place))
+    for (const { send } of logs.flatMap(callsOf)) {
+      (send.sent.operation === 'create_video' ? videoModels : imageModels).add(send.sent.model);
+      const lines = billedLinesOf(invoice, send);
+      if (lines !== undefined) open.delete(lines);
+    }
+  for (const { model } of open)
+    if (model === null || imageModels.has(model) || !videoModels.has(model)) return true;
+  return false;
 }
 
 /** Reads the journal once more, because a first call was judged before the second one was found. */

@@ -74,7 +74,7 @@ export interface CheckScope {
   readonly tolerance: { readonly microUnits: number; readonly share: number };
   /** Whether a call that this invoice could bill but does not is recorded as free. */
   readonly missingAreFree: boolean;
-  /** Whether a line may be about an image, and nothing says about which. No image is free then. */
+  /** Whether a line that no call explains may be about an image. No image is free then. */
   readonly mayBillImages: boolean;
   /** Tasks that failed, according to reports of campaigns. */
   readonly failedTasks: ReadonlySet<string>;

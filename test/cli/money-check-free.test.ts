@@ -1,0 +1,54 @@
+import { at, CheckBench, images } from './money/check-bench';
+
+describe('money check --missing-are-free', () => {
+  let bench: CheckBench;
+
+  beforeEach(async () => {
+    bench = await CheckBench.open();
+  });
+  afterEach(() => bench.close());
+
+  test.each([
+    ['without a key', 'image', ',,image-2,,0.04,USD'],
+    ["with the service's own id", 'image', ',,image-2,req-9,0.04,USD'],
+    ["with the image's own id as its task", 'image', ',img_9,image-2,req-9,0.04,USD'],
+    ['of an unknown model', 'unknown', ',img_9,image-2-hd,,0.04,USD'],
+    ['without a model', 'unknown', ',img_9,,,0.04,USD'],
+  ])('an image is not free while a line %s may be about it', async (_, kind, line) => {
+    await bench.calls(
+      { creationKey: 'video' },
+      { creationKey: 'picture', operation: 'generate_image', model: 'image-2', answer: images },
+      { creationKey: 'known', operation: 'generate_image', model: 'image-2', answer: images },
+    );
+    const known = `${at(2)},,image-2,key-of-known,0.04,USD`;
+    const video = `${at(0)},t0,cine-1,key-of-video,0.10,USD`;
+    const columns = 'time,task_id,model,idempotency_key,amount,currency';
+    const file = await bench.invoice([video, `${at(1)}${line}`, known].toSorted(), columns);
+    const apply = ['--apply', '--missing-are-free', '--tolerance', '1'];
+    const { data } = await bench.check(file, ...apply, '--reference', 'one');
+    expect(data.applied).toEqual({ recorded: 2, amount: 140_000 });
+    expect(data.findings.map(({ finding }) => finding).toSorted()).toEqual([kind, 'not_billed'].toSorted());
+    const left = data.findings.find(({ creationKey }) => creationKey === 'picture');
+    expect(left?.note).toMatch(/^A line that names no call may be about it.*money settle/);
+    expect(await bench.underReview()).toEqual(['picture']);
+    // Nor is one that an earlier file billed by its key.
+    const later = await bench.invoice([video, `${at(1)}${line}`], columns);
+    await bench.check(later, ...apply, '--reference', 'two', '--corrects', 'one');
+    expect((await bench.bills('known')).map(({ microUnits }) => microUnits)).toEqual([40_000]);
+    // Once every line is explained, what is missing is free.
+    const whole = await bench.invoice([video, known], columns);
+    await bench.check(whole, ...apply, '--reference', 'one');
+    expect(await bench.underReview()).toEqual([]);
+  });
+
+  test('an image is free although an unexplained line is about a video', async () => {
+    await bench.calls(
+      { creationKey: 'video' },
+      { creationKey: 'picture', operation: 'generate_image', model: 'image-2', answer: images },
+    );
+    const lines = [`${at(0)},t0,cine-1,,0.10,USD`, `${at(1)},foreign,cine-1,,0.10,USD`];
+    const file = await bench.invoice(lines, 'time,task_id,model,idempotency_key,amount,currency');
+    const { data } = await bench.check(file, '--apply', '--missing-are-free');
+    expect([data.applied?.recorded, data.found.map(({ finding }) => finding)]).toEqual([2, ['unknown']]);
+  });
+});

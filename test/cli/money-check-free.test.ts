@@ -33,7 +33,7 @@ describe('money check --missing-are-free', () => {
     expect(await bench.underReview()).toEqual(['picture']);
     // Nor is one that an earlier file billed by its key.
     const later = await bench.invoice([video, `${at(1)}${line}`], columns);
-    await bench.check(later, ...apply, '--reference', 'two', '--corrects', 'one');
+    await bench.check(later, ...apply, '--reference', 'two', '--corrects', 'one', '--since', '2026-11');
     expect((await bench.bills('known')).map(({ microUnits }) => microUnits)).toEqual([40_000]);
     // Once every line is explained, what is missing is free.
     const whole = await bench.invoice([video, known], columns);
@@ -50,5 +50,42 @@ describe('money check --missing-are-free', () => {
     const file = await bench.invoice(lines, 'time,task_id,model,idempotency_key,amount,currency');
     const { data } = await bench.check(file, '--apply', '--missing-are-free');
     expect([data.applied?.recorded, data.found.map(({ finding }) => finding)]).toEqual([2, ['unknown']]);
+  });
+
+  test('a call that the next month bills was free only until then, and no other bill of its month changes', async () => {
+    await bench.calls(
+      { creationKey: 'billed', at: '2026-11-10T12:00:00.000Z' },
+      { creationKey: 'late', at: '2026-11-30T23:58:00.000Z' },
+    );
+    const apply = ['--apply', '--missing-are-free'];
+    const november = await bench.invoice(['2026-11-10T12:00:00Z,t0,cine-1,0.10,USD']);
+    const whole = ['--since', '2026-11', '--until', '2026-12', '--reference', 'invoice 2026-11'];
+    const first = await bench.check(november, ...apply, ...whole);
+    expect([first.code, first.data.applied]).toEqual([0, { recorded: 2, amount: 100_000 }]);
+    const december = await bench.invoice(['2026-12-01T00:01:00Z,t1,cine-1,0.10,USD'], undefined, 'later.csv');
+    const late = await bench.check(december, ...apply, '--reference', 'invoice 2026-12');
+    expect([late.code, late.data.applied]).toEqual([0, { recorded: 1, amount: 100_000 }]);
+    expect((await bench.bills('late')).map(({ microUnits }) => microUnits)).toEqual([0, 100_000]);
+    for (const [file, ...args] of [
+      [november, ...whole],
+      [december, '--reference', 'invoice 2026-12'],
+    ] as const) {
+      const again = await bench.check(file, ...apply, ...args);
+      expect([again.code, again.data.applied]).toEqual([0, { recorded: 0, amount: 0 }]);
+    }
+    const wrong = await bench.check(
+      december,
+      ...apply,
+      '--reference',
+      'other',
+      '--corrects',
+      'invoice 2026-11',
+    );
+    expect(wrong.data.applied).toEqual({ recorded: 0, amount: 0 });
+    expect(wrong.data.findings.find(({ creationKey }) => creationKey === 'billed')).toMatchObject({
+      finding: 'not_billed',
+      note: "It still has a bill of 0.10 USD. It was sent outside of the invoice's period.",
+    });
+    expect(await bench.bills('billed')).toHaveLength(1);
   });
 });

@@ -208,10 +208,11 @@ type EarlierBill = 'recorded' | 'agreed' | { readonly note: string };
 
 /**
  * How a bill in the log keeps this invoice's from being recorded: it is this one (`recorded`), or a person recorded the
- * same by hand (`agreed`), or it says something else (`note`). A service's own report is only compared.
+ * same by hand (`agreed`), or it says something else (`note`). A service's own report is only compared, and a call that an
+ * earlier file did not bill may be in a later one.
  */
 function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): EarlierBill | null {
-  if (bill === null || bill.source === 'service' || isCorrected(scope, bill)) return null;
+  if (bill === null || bill.source === 'service' || isFree(bill) || isCorrected(scope, bill)) return null;
   const isOwn = bill.source === 'invoice' && bill.reference === scope.reference;
   if (bill.microUnits === lines.sum && bill.currency === scope.invoice.currency) {
     if (isOwn) return 'recorded';
@@ -230,37 +231,43 @@ function isCorrected({ corrects }: CheckScope, { source, reference }: BillEntry)
 
 function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   const { send } = call;
-  if (send.bill !== null && isCorrected(scope, send.bill))
-    return scope.missingAreFree
-      ? freed(scope, call)
-      : {
-          finding: findingOf(scope, call, 'not_billed', `It still has a bill of ${formatMoney(send.bill)}.`),
-          bill: null,
-        };
-  const { period, invoice, missingAreFree, failedTasks, now } = scope;
+  const { invoice, missingAreFree, failedTasks, now } = scope;
   const why = reviewReason(call, now);
-  if (why === null) return NOTHING;
+  const { bill } = send;
+  const replaced = bill !== null && isCorrected(scope, bill) && !isFree(bill) ? bill : null;
+  if (why === null && replaced === null) return NOTHING;
   const say = (note: string): CheckVerdict => underReview(scope, call, note);
   if (why === 'unconfirmed')
     return say('Nobody knows whether it was accepted. Decide with `temporal-media unconfirmed`.');
-  const taskId = taskOf(send);
-  const hasKeys = invoice.columns.key !== undefined;
-  if (taskId === null && !hasKeys)
-    return say(
-      why === 'rejected_after_validation'
-        ? 'It was refused, and the log has nothing that a line could name. Record what it cost with `money settle`.'
-        : 'The log has nothing that a line could name an image by. Record what it cost with `money settle`.',
-    );
-  if (period === null) return say('The period of the invoice is unknown. Pass --since and --until.');
-  const at = Date.parse(send.sent.at);
-  if (!(at >= period.since && at <= period.until)) return say("It was sent outside of the invoice's period.");
-  if (missingAreFree && [null, invoice.currency].includes(estimateOfSend(send)?.currency ?? null))
+  const beyond = beyondOf(scope, send, why);
+  const { currency = null } = estimateOfSend(send) ?? replaced ?? {};
+  if (beyond === null && missingAreFree && [null, invoice.currency].includes(currency))
     return freed(scope, call);
+  if (replaced !== null) {
+    const note = `It still has a bill of ${formatMoney(replaced)}. ${beyond ?? ''}`.trim();
+    return { finding: findingOf(scope, call, 'not_billed', note), bill: null };
+  }
+  if (beyond !== null) return say(beyond);
   if (why === 'rejected_after_validation') return say('It was refused, and the invoice does not bill it.');
-  if (failedTasks.has(taskId ?? '')) return say('It failed, and the invoice does not bill it.');
+  if (failedTasks.has(taskOf(send) ?? '')) return say('It failed, and the invoice does not bill it.');
   if (estimateOfSend(send)?.microUnits === 0)
     return say('Its estimate is 0, and the invoice does not bill it.');
   return { finding: findingOf(scope, call, 'not_billed', ''), bill: null };
+}
+
+/** Returns why the invoice could not bill a send, even if it was charged; null if it could. */
+function beyondOf(
+  { period, invoice }: CheckScope,
+  send: Send,
+  why: ReturnType<typeof reviewReason>,
+): string | null {
+  if (taskOf(send) === null && invoice.columns.key === undefined)
+    return why === 'rejected_after_validation'
+      ? 'It was refused, and the log has nothing that a line could name. Record what it cost with `money settle`.'
+      : 'The log has nothing that a line could name an image by. Record what it cost with `money settle`.';
+  if (period === null) return 'The period of the invoice is unknown. Pass --since and --until.';
+  const at = Date.parse(send.sent.at);
+  return at >= period.since && at <= period.until ? null : "It was sent outside of the invoice's period.";
 }
 
 function freed(scope: CheckScope, call: SentCall): CheckVerdict {
@@ -272,6 +279,11 @@ function freed(scope: CheckScope, call: SentCall): CheckVerdict {
 const MAYBE_BILLED =
   'A line that names no call may be about it. Compare them, then record what it cost with `money settle`.';
 const FREE = { microUnits: 0, reason: 'money check --missing-are-free: not on the invoice' };
+
+/** Whether a bill only says that a call was not on an invoice. */
+function isFree({ source, microUnits, reason }: BillEntry): boolean {
+  return source === 'invoice' && microUnits === FREE.microUnits && reason === FREE.reason;
+}
 
 /** Returns the finding for a call whose lines are about several calls. Which of them is billed is unknown. */
 export function unclearCall(scope: CheckScope, call: SentCall): CheckFinding | null {

@@ -88,4 +88,22 @@ describe('money check --missing-are-free', () => {
     });
     expect(await bench.bills('billed')).toHaveLength(1);
   });
+
+  test('calls of another account are not free: of several accounts, one must be named', async () => {
+    await bench.calls(
+      { creationKey: 'ours', account: 'studio-a@11111111' },
+      { creationKey: 'also ours', account: 'studio-a@33333333' },
+      { creationKey: 'theirs', account: 'studio-b@22222222' },
+      { creationKey: 'elsewhere', account: 'studio-c@22222222', namespace: 'staging' },
+    );
+    const file = await bench.invoice([`${at(0)},t0,cine-1,0.10,USD`]);
+    const free = ['--apply', '--missing-are-free', '--since', '2026-11'];
+    const refused = await bench.check(file, ...free);
+    expect([refused.code, refused.type]).toEqual([65, 'rejected/invalid_request']);
+    expect(refused.reply.error?.message).toMatch(/--account: is required .* Allowed: studio-a, studio-b\.$/);
+    expect(await bench.bills('ours')).toEqual([]);
+    const named = await bench.check(file, ...free, '--account', 'studio-a');
+    expect(named.data.applied).toEqual({ recorded: 2, amount: 100_000 });
+    expect(await bench.underReview()).toEqual(['theirs']);
+  });
 });

@@ -17,10 +17,11 @@ import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { credentialOf } from 'temporal-media/internal/domain/names';
 import { recordBill } from 'temporal-media/internal/domain/record-bill';
 import { linesOf, manifestText } from 'temporal-media/internal/manifest/manifest-text';
 import { type CommandContext } from '../shared/context';
-import { CliError } from '../shared/errors';
+import { badInput, CliError } from '../shared/errors';
 import { type Report } from '../shared/report';
 import { callsOf, logPages, orUnusable, type Period, type Place } from './calls';
 import { FoundList, findingsTable } from './check-findings';
@@ -81,7 +82,7 @@ export async function checkInvoice(
     throw invoiceError(
       'Its last line has no line break, so the file may have been cut off inside an amount. To record its bills anyway, pass the sum of its amounts in --total.',
     );
-  const mayBillImages = request.missingAreFree && (await hasUnclearImages(place, invoice));
+  const mayBillImages = request.missingAreFree && (await hasUnclearImages(place, invoice, request.account));
   const failedTasks = await readFailedTasks(request.results);
   const scope = scopeOf(request, place, invoice, { failedTasks, mayBillImages });
   const found = new FoundList(limit, out);
@@ -186,18 +187,38 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
 /**
  * Returns whether lines remain that no call explains and that may be about images. Reads the journal before the check
  * does, because only then it is known of the first image.
+ * @throws CliError `bad_input` if calls of accounts that the invoice is not about could be recorded as free
  */
-async function hasUnclearImages(place: Place, invoice: Invoice): Promise<boolean> {
+async function hasUnclearImages(
+  place: Place,
+  invoice: Invoice,
+  account: string | undefined,
+): Promise<boolean> {
   const { byTask, byKey, loose } = invoice;
   const open = new Set<LooseLine>(loose);
   for (const lines of [byTask, byKey]) for (const line of lines.values()) open.add(line);
   const [imageModels, videoModels] = [new Set<string>(), new Set<string>()];
+  const accounts = new Set<string>();
   for await (const logs of logPages(place))
     for (const { send } of logs.flatMap(callsOf)) {
-      (send.sent.operation === 'create_video' ? videoModels : imageModels).add(send.sent.model);
+      const { sent } = send;
+      (sent.operation === 'create_video' ? videoModels : imageModels).add(sent.model);
+      if (sent.namespace === place.namespace) accounts.add(credentialOf(sent.account));
       const lines = billedLinesOf(invoice, send);
       if (lines !== undefined) open.delete(lines);
     }
+  if (account === undefined && accounts.size > 1)
+    throw badInput(
+      [
+        {
+          field: '--account',
+          message:
+            'is required with --missing-are-free, because the journal has calls of several accounts. Name the one whose invoice this is.',
+          allowed: [...accounts].toSorted(),
+        },
+      ],
+      'Nothing was written. Calls of the other accounts would be recorded as free.',
+    );
   for (const { model } of open)
     if (model === null || imageModels.has(model) || !videoModels.has(model)) return true;
   return false;

@@ -161,7 +161,10 @@ function addCheckCommand(money: Command, context: CommandContext): void {
     .option('--apply', 'record the bills')
     .option('--reference <text>', "identifies these bills (default: made from the file's content)")
     .option('--corrects <reference>', 'reference of earlier bills that this file replaces')
-    .option('--missing-are-free', 'record 0 for calls of the period that the invoice does not bill')
+    .option(
+      '--missing-are-free',
+      'record 0 for calls of the period that the invoice does not bill; needs --account if there are several',
+    )
     .option('--by <name>', 'person who records the bills (default: current user)')
     .option('--out <file.csv>', 'write all findings to a file')
     .option('--limit <n>', 'most findings to list', '1000');

@@ -284,6 +284,38 @@ describe('money check', () => {
     });
   });
 
+  test('a bill of the same reference that a later one replaced is a difference, not a bill that is recorded', async () => {
+    await bench.calls({ creationKey: 'a' });
+    const file = (amount: string) => bench.invoice([`${at(0)},t0,cine-1,${amount},USD`], undefined, amount);
+    const apply = ['--apply', '--tolerance', '1'];
+    await bench.check(await file('0.35'), ...apply, '--reference', 'one');
+    await bench.check(await file('0.40'), ...apply, '--reference', 'two', '--corrects', 'one');
+    const again = await bench.check(await file('0.35'), ...apply, '--reference', 'one', '--corrects', 'two');
+    expect([again.code, again.data.unrecorded, kinds(again.data)]).toEqual([
+      8,
+      0,
+      [['billed_before', 2, 'a']],
+    ]);
+    expect(again.data.findings[0]?.note).toMatch(/bill of 0\.40 USD: two, .* pass another --reference\.$/);
+    const free = ['--missing-are-free', '--since', '2026-11'];
+    const other = await bench.invoice([`${at(1)},x,cine-1,0.10,USD`], undefined, 'other');
+    const missing = await bench.check(other, ...apply, ...free, '--reference', 'one', '--corrects', 'two');
+    expect([missing.data.unrecorded, kinds(missing.data)]).toEqual([
+      0,
+      [
+        ['unknown', 2, null],
+        ['not_billed', null, 'a'],
+      ],
+    ]);
+    expect((await bench.bills('a')).map(({ reference }) => reference)).toEqual(['one', 'two']);
+    // Earlier versions recorded the service's own amount behind it.
+    const report = { about: 'send of a', source: 'service', reference: 't0', microUnits: 100_000 } as const;
+    const key = { namespace: 'default', creationKey: 'a' };
+    await createFileJournal({ root: bench.root }).append(key, 4, billEntry(report));
+    const behind = await bench.check(await file('0.40'), ...apply, '--reference', 'two');
+    expect([behind.data.unrecorded, kinds(behind.data)]).toEqual([0, [['billed_before', 2, 'a']]]);
+  });
+
   test('accounts: a line is held against its own account, and of two with one task none is chosen', async () => {
     await bench.calls(
       { creationKey: 'mine', account: 'studio@11111111', taskId: 'same' },

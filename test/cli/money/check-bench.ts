@@ -31,6 +31,7 @@ export interface CheckedInvoice {
   readonly sum: number;
   readonly totalLine: number | null;
   readonly agreed: number;
+  readonly unrecorded: number;
   readonly keys: number;
   readonly findings: readonly FindingLine[];
   readonly found: readonly { readonly finding: string; readonly count: number; readonly billed: number }[];

@@ -2,12 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { type SentCall } from '../../../packages/cli/src/money/calls';
+import { callsOf } from '../../../packages/cli/src/money/calls';
 import { type CheckFinding, type CheckScope, judgeSend } from '../../../packages/cli/src/money/check-judge';
 import { LineBook } from '../../../packages/cli/src/money/check-lines';
 import { type Invoice, readInvoice } from '../../../packages/cli/src/money/read-invoice';
 import { type LogEntry } from '../../../src/domain/log-entries';
-import { stateOf } from '../../../src/domain/paid-log';
 import { answers } from '../../domain/create-answers';
 import { makeVideoTask } from '../../domain/make-video-task';
 import { answerEntry, billEntry, intentEntry } from '../../support/log-entries';
@@ -47,11 +46,6 @@ function logOf(fate: Fate, call: number): LogEntry[] {
   const answer = fate === 'lost' ? answers.unconfirmed(0) : { ...answers.created(0), video };
   return [intent, answerEntry(answer, { nonce: `send ${call}` })];
 }
-
-const callsOf = (log: readonly LogEntry[]): SentCall[] => {
-  const state = stateOf(log);
-  return state.sends.map((send, at) => ({ state, send, at }));
-};
 
 describe('an invoice held against logs', () => {
   let dir: string;

@@ -1,6 +1,7 @@
 import { type JsonValue, type Money } from 'temporal-media';
 import { given } from 'temporal-media/internal/domain/json';
 import {
+  type BillEntry,
   estimateOfSend,
   isDeclaredUnaccepted,
   isPaid,
@@ -40,6 +41,8 @@ export interface SentCall {
   readonly send: Send;
   /** Number of the send under its key, from 0. */
   readonly at: number;
+  /** All bills of the send in the log, oldest first. Only the newest counts (`send.bill`). */
+  readonly bills: readonly BillEntry[];
 }
 
 /** Opens the workers' journal. @throws CliError `journal_unusable` if this machine has none, ConfigurationError */
@@ -71,7 +74,11 @@ export async function* logPages({ journal }: Pick<Place, 'journal'>): AsyncGener
 /** Returns the sends of a key, oldest first. */
 export function callsOf(log: readonly LogEntry[]): readonly SentCall[] {
   const state = stateOf(log);
-  return state.sends.map((send, at) => ({ state, send, at }));
+  const bills = log.filter((entry): entry is BillEntry => entry.kind === 'bill');
+  return state.sends.map((send, at) => ({
+    ...{ state, send, at },
+    bills: bills.filter(({ about }) => about === send.sent.nonce),
+  }));
 }
 
 /**

@@ -140,7 +140,7 @@ function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): Chec
   if (owed !== null && owed.currency !== currency)
     return { finding: said('other_currency', `Its estimate is in ${owed.currency}.`), bill: null };
   if (lines.owners > 1) return NOTHING;
-  const earlier = earlierBill(scope, send, lines);
+  const earlier = earlierBill(scope, call, lines);
   if (earlier === 'agreed') return NOTHING;
   const finding = differenceOf(scope, call, lines, said);
   if (earlier === 'recorded') return { finding, bill: null };
@@ -211,17 +211,32 @@ type EarlierBill = 'recorded' | 'agreed' | { readonly note: string };
  * same by hand (`agreed`), or it says something else (`note`). A service's own report is only compared, and a call that an
  * earlier file did not bill may be in a later one.
  */
-function earlierBill(scope: CheckScope, { bill }: Send, lines: BilledCall): EarlierBill | null {
-  if (bill === null || bill.source === 'service' || isFree(bill) || isCorrected(scope, bill)) return null;
-  const isOwn = bill.source === 'invoice' && bill.reference === scope.reference;
+function earlierBill(
+  scope: CheckScope,
+  { send: { bill }, bills }: SentCall,
+  lines: BilledCall,
+): EarlierBill | null {
+  if (bill === null) return null;
+  const hasOwn = bills.some((one) => isOwn(scope, one));
   if (bill.microUnits === lines.sum && bill.currency === scope.invoice.currency) {
-    if (isOwn) return 'recorded';
+    if (isOwn(scope, bill) || (hasOwn && bill.source === 'service')) return 'recorded';
     if (bill.source === 'person') return 'agreed';
   }
-  const corrected = `If this file replaces that one, pass --corrects ${shellWord(bill.reference)} and another --reference.`;
+  const givesWay = bill.source === 'service' || isFree(bill) || isCorrected(scope, bill);
+  if (givesWay && !hasOwn) return null;
+  const advice = givesWay
+    ? ` The log has a bill of ${scope.reference} already. To record this line, pass another --reference.`
+    : bill.source === 'invoice'
+      ? ` If this file replaces that one, pass --corrects ${shellWord(bill.reference)} and another --reference.`
+      : '';
   return {
-    note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.${bill.source === 'invoice' ? ` ${corrected}` : ''}`,
+    note: `It has a bill of ${formatMoney(bill)}: ${bill.reference}, by ${bill.by} at ${bill.at}.${advice}`,
   };
+}
+
+/** Whether a bill is of this invoice. A send has one at most, also if a later bill counts. */
+function isOwn({ reference }: CheckScope, bill: BillEntry): boolean {
+  return bill.source === 'invoice' && bill.reference === reference;
 }
 
 /** Whether a bill is of the invoice that this one replaces. */
@@ -241,8 +256,8 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
     return say('Nobody knows whether it was accepted. Decide with `temporal-media unconfirmed`.');
   const beyond = beyondOf(scope, send, why);
   const { currency = null } = estimateOfSend(send) ?? replaced ?? {};
-  if (beyond === null && missingAreFree && [null, invoice.currency].includes(currency))
-    return freed(scope, call);
+  const mayFree = missingAreFree && !call.bills.some((one) => isOwn(scope, one));
+  if (beyond === null && mayFree && [null, invoice.currency].includes(currency)) return freed(scope, call);
   if (replaced !== null) {
     const note = `It still has a bill of ${formatMoney(replaced)}. ${beyond ?? ''}`.trim();
     return { finding: findingOf(scope, call, 'not_billed', note), bill: null };

@@ -284,6 +284,29 @@ describe('money check', () => {
     });
   });
 
+  test("the failed attempts of a retried row are in its result's ledger; a text that was bought before is not one", async () => {
+    await bench.calls({ creationKey: 'a' }, { creationKey: 'b' }, { creationKey: 'c' }, { creationKey: 'd' });
+    const results = path.join(bench.dir, 'results.jsonl');
+    const line = (outcome: string, rows: readonly (readonly [task: string, key: string])[]): string => {
+      const ledger = rows.map(([taskId, key]) => ({
+        ...{ taskId, creationKey: `row/c/${key}`, attempt: Number(key.split('/')[1]) },
+      }));
+      return `${JSON.stringify({ outcome, taskId: rows.at(-1)?.[0], ledger })}\n`;
+    };
+    const retried = line('completed', [
+      ['t0', 'r1/0'],
+      ['t1', 'r1/1'],
+    ]);
+    const rebought = line('completed', [
+      ['t2', 'r2/0'],
+      ['t3', 'r2@0123456789ab/1'],
+    ]);
+    await writeFile(results, retried + rebought);
+    const file = await bench.invoice([0, 1, 2, 3].map((call) => `${at(call)},t${call},cine-1,0.10,USD`));
+    const { data } = await bench.check(file, '--results', results);
+    expect(kinds(data)).toEqual([['failed', 2, 'a']]);
+  });
+
   test('a bill of the same reference that a later one replaced is a difference, not a bill that is recorded', async () => {
     await bench.calls({ creationKey: 'a' });
     const file = (amount: string) => bench.invoice([`${at(0)},t0,cine-1,${amount},USD`], undefined, amount);

@@ -12,6 +12,7 @@
  * model and time, and a person decides.
  */
 import { createReadStream } from 'node:fs';
+import { type LedgerLine } from 'temporal-media';
 import { countBill } from 'temporal-media/internal/activities/spend-book';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type BillEntry, type LogEntry } from 'temporal-media/internal/domain/log-entries';
@@ -344,8 +345,7 @@ async function readFailedTasks(files: readonly string[]): Promise<ReadonlySet<st
     try {
       for await (const { line, content } of linesOf(manifestText(createReadStream(file), 'file'))) {
         at = line;
-        const task = content === '' ? null : failedTask(JSON.parse(content ?? ''));
-        if (task !== null) failed.add(task);
+        if (content !== '') for (const task of failedTasks(JSON.parse(content ?? ''))) failed.add(task);
       }
     } catch (error) {
       throwBug(error);
@@ -358,8 +358,17 @@ async function readFailedTasks(files: readonly string[]): Promise<ReadonlySet<st
   return failed;
 }
 
-function failedTask(result: unknown): string | null {
-  const { outcome, taskId } = Object(result) as { readonly outcome?: unknown; readonly taskId?: unknown };
+/** Returns the failed tasks of a row. An attempt is followed by another with the same text only if it failed. */
+function failedTasks(result: unknown): readonly string[] {
+  const { outcome, taskId, ledger } = Object(result) as { readonly [field: string]: unknown };
   if (typeof outcome !== 'string') throw new SyntaxError('This is not a result.');
-  return outcome === 'failed' && typeof taskId === 'string' ? taskId : null;
+  const attempts: readonly LedgerLine[] = Array.isArray(ledger) ? ledger.map(Object) : [];
+  // A row that was bought again with another text has that in its keys.
+  const textOf = ({ creationKey }: LedgerLine): string => String(creationKey).replace(/\d+$/, '');
+  const failed = attempts.filter((one) =>
+    attempts.some((other) => textOf(other) === textOf(one) && other.attempt > one.attempt),
+  );
+  return [...failed.map((one) => one.taskId), outcome === 'failed' ? taskId : null].filter(
+    (task) => typeof task === 'string',
+  );
 }

@@ -150,16 +150,20 @@ function judgeBilled(scope: CheckScope, call: SentCall, lines: BilledCall): Chec
 }
 
 function differenceOf(
-  { tolerance, failedTasks, now }: CheckScope,
+  scope: CheckScope,
   call: SentCall,
   lines: BilledCall,
   said: (finding: FindingKind, note?: string) => CheckFinding,
 ): CheckFinding | null {
+  const { tolerance, failedTasks, now } = scope;
   const { send } = call;
   const fate = fateOf(call, now);
-  if (fate === 'unconfirmed' || fate === 'declared_lost' || fate === 'in_flight')
+  // Once the bill of a send that was repeated is recorded, nothing about it is left to decide.
+  const isOver =
+    fate === 'unconfirmed' && isResubmitted(send) && send.bill !== null && isOwn(scope, send.bill);
+  if (!isOver && (fate === 'unconfirmed' || fate === 'declared_lost' || fate === 'in_flight'))
     return said('unconfirmed', undecidedNote(fate, send, lines));
-  if (fate !== 'created' && fate !== 'completed' && fate !== 'results_lost')
+  if (!isOver && fate !== 'created' && fate !== 'completed' && fate !== 'results_lost')
     return lines.sum > 0 ? said('refused', `The log says: ${fate}.`) : null;
   if (lines.sum > 0 && hasFailed(send, lines, failedTasks)) return said('failed');
   if (lines.charges > 1 && lines.sum > lines.largest) return said('duplicate');
@@ -177,13 +181,22 @@ function creditNote({ sum, lines, charges }: BilledCall): string {
 
 function undecidedNote(
   fate: 'unconfirmed' | 'declared_lost' | 'in_flight',
-  { sent }: Send,
+  send: Send,
   { taskId }: BilledCall,
 ): string {
+  const { sent } = send;
   if (fate === 'declared_lost') return 'A person declared it lost.';
   if (fate === 'in_flight') return 'Its sender may still be running. Check again later.';
-  if (taskId === null) return 'Its reply was lost. Decide with `temporal-media unconfirmed`.';
+  if (isResubmitted(send))
+    return 'A person resubmitted it, and it is billed all the same. --apply records its bill; nothing is left to decide.';
+  if (taskId === null || sent.operation !== 'create_video')
+    return 'Its reply was lost. Decide with `temporal-media unconfirmed`.';
   return `Its reply was lost. Run: temporal-media unconfirmed adopt --reason WHY --send=${sent.nonce} ${idArgument(sent.creationKey)} ${shellWord(taskId)}`;
+}
+
+/** Whether a person had the call sent again. That decision is final, so nothing can be adopted for this send. */
+export function isResubmitted({ decision }: Send): boolean {
+  return decision?.decision === 'resubmit';
 }
 
 function hasFailed(
@@ -253,7 +266,11 @@ function judgeUnbilled(scope: CheckScope, call: SentCall): CheckVerdict {
   if (why === null && replaced === null) return NOTHING;
   const say = (note: string): CheckVerdict => underReview(scope, call, note);
   if (why === 'unconfirmed')
-    return say('Nobody knows whether it was accepted. Decide with `temporal-media unconfirmed`.');
+    return say(
+      isResubmitted(send)
+        ? 'A person resubmitted it, and nobody knows whether this send was accepted. Record what it cost with `money settle`.'
+        : 'Nobody knows whether it was accepted. Decide with `temporal-media unconfirmed`.',
+    );
   const beyond = beyondOf(scope, send, why);
   const { currency = null } = estimateOfSend(send) ?? replaced ?? {};
   const mayFree = missingAreFree && !call.bills.some((one) => isOwn(scope, one));

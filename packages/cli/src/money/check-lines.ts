@@ -6,6 +6,7 @@ import {
   type CheckFinding,
   type FindingKind,
   isOfAccount,
+  isResubmitted,
   keysOf,
   billedLinesOf,
   mayExplain,
@@ -150,12 +151,15 @@ export class LineBook {
   private addCandidate(call: SentCall): void {
     const { creationKey, nonce: sendId, account, model, at } = call.send.sent;
     const fate = fateOf(call, this.scope.now);
-    const isLost = fate === 'unconfirmed' || fate === 'in_flight';
+    const isUnknown = fate === 'unconfirmed' || fate === 'in_flight';
+    const isLost = isUnknown && !isResubmitted(call.send);
     const words = isLost
       ? 'the lost reply of'
-      : fate === 'rejected'
-        ? 'the refused call'
-        : 'the call declared lost';
+      : isUnknown
+        ? 'the resubmitted call'
+        : fate === 'rejected'
+          ? 'the refused call'
+          : 'the call declared lost';
     this.candidates.push({ creationKey, sendId, account, model, at: Date.parse(at), isLost, words });
   }
 

@@ -56,15 +56,17 @@ export async function decideUnconfirmed(
 ): Promise<void> {
   const { report } = context;
   if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must not be empty.' }]);
-  let open: UnconfirmedEntry | undefined;
+  const entries: UnconfirmedEntry[] = [];
   for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
-    open ??= page.unconfirmed[0];
+    entries.push(...page.unconfirmed);
+  const [first] = entries;
+  const open = sendId === undefined ? first : entries.find(({ evidence }) => evidence.sendId === sendId);
   if (decision === 'resubmit' && open !== undefined && !yes) await confirmResubmit(report, open);
   if (open?.state === 'in_flight')
     report.say(
       `Its sender may still be running until ${open.evidence.sendWindowEnd ?? 'an unknown time'}. This command waits for it.`,
     );
-  const owner = open?.workflowId ?? creationKey;
+  const owner = (open ?? first)?.workflowId ?? creationKey;
   const result = await connected.media
     .resolveUnconfirmed(
       {
@@ -111,9 +113,11 @@ async function confirmResubmit(
   { estimate, actual, state, fetchable }: UnconfirmedEntry,
 ): Promise<void> {
   const cost = estimate === null ? 'unknown amount' : `estimated ${formatMoney(estimate)}`;
-  const unsure = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
-  const first = actual === null ? unsure : `was billed ${formatMoney(actual)}`;
-  const question = `This may cost another ${cost}, although the first send ${first}.`;
+  const isPaid = state === 'results_lost';
+  const unsure = isPaid ? 'was paid for' : 'may have been accepted';
+  const billed = billedText({ actual, isPaid });
+  const fate = billed === undefined ? unsure : `was billed ${billed}`;
+  const question = `This may cost another ${cost}, although the first send ${fate}.`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorize it?`, TERMINAL)))
     return;
   throw new CliError('spend_not_confirmed', `${question} Nothing was authorized.`, {
@@ -146,8 +150,8 @@ export interface OpenCall {
  * again might cost twice as much.
  */
 export function decisionLines(call: OpenCall): string[] {
-  const { creationKey, sendId, hasTask, estimate, actual, isPaid } = call;
-  const billed = actual === null ? undefined : formatMoney(actual);
+  const { creationKey, sendId, hasTask, estimate, isPaid } = call;
+  const billed = billedText(call);
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = idArgument(creationKey);
   const send = sendId === null ? '' : ` ${shellWord(`--send=${sendId}`)}`;
@@ -161,7 +165,7 @@ export function decisionLines(call: OpenCall): string[] {
         ]
       : []),
     command(`declare-lost --reason WHY${send} ${id}`),
-    `      ${lossOf(isPaid, billed)}, and nothing more is sent under this id`,
+    `      ${lossOf(call)}, and nothing more is sent under this id`,
     command(`resubmit --reason WHY${send} ${id}`),
     isPaid || billed !== undefined
       ? `      send it again; costs ${cost} in addition to ${billed ?? 'the paid call'}`
@@ -169,11 +173,20 @@ export function decisionLines(call: OpenCall): string[] {
   ];
 }
 
-function lossOf(isPaid: boolean, billed: string | undefined): string {
-  if (isPaid) return 'give up its results; you still pay for it';
-  return billed === undefined
-    ? 'it was not accepted; costs nothing'
-    : `give it up; its bill of ${billed} counts`;
+/**
+ * Returns what was billed for a send. A bill of 0 or a credit is not a sign that an unconfirmed send was accepted, so it
+ * is left out.
+ */
+function billedText({ actual, isPaid }: Pick<OpenCall, 'actual' | 'isPaid'>): string | undefined {
+  return actual === null || (!isPaid && actual.microUnits <= 0) ? undefined : formatMoney(actual);
+}
+
+function lossOf(call: OpenCall): string {
+  const { isPaid, actual } = call;
+  if (actual === null)
+    return isPaid ? 'give up its results; you still pay for it' : 'it was not accepted; costs nothing';
+  const loss = billedText(call) === undefined ? 'it was not accepted' : 'give it up';
+  return `${loss}; its bill of ${formatMoney(actual)} counts`;
 }
 
 function firstLines({ isPaid, fetchable }: OpenCall, billed: string | undefined): string[] {

@@ -52,6 +52,16 @@ describe('money check --missing-are-free', () => {
     expect([data.applied?.recorded, data.found.map(({ finding }) => finding)]).toEqual([2, ['unknown']]);
   });
 
+  test('a video is not free while a line without a task may be about it', async () => {
+    await bench.calls({ creationKey: 'billed' }, { creationKey: 'perhaps' });
+    const lines = (model: string) => [`${at(0)},t0,cine-1,0.10,USD`, `${at(1)},,${model},0.10,USD`];
+    const apply = ['--apply', '--missing-are-free'];
+    for (const model of ['cine-1', '', 'cine-1-hd']) {
+      await bench.check(await bench.invoice(lines(model)), ...apply, '--reference', 'one');
+      expect(await bench.underReview()).toEqual(['perhaps']);
+    }
+  });
+
   test('a call that the next month bills was free only until then, and no other bill of its month changes', async () => {
     await bench.calls(
       { creationKey: 'billed', at: '2026-11-10T12:00:00.000Z' },

@@ -66,7 +66,7 @@ describe('an invoice held against logs', () => {
       ...{
         tolerance: { microUnits: 0, share: 0 },
         missingAreFree: false,
-        mayBillImages: false,
+        mayBill: { images: false, videos: false },
         now: Date.parse(AT) + 60_000,
       },
       period: { since: Date.parse('2026-11-01'), until: Date.parse('2026-12-01') },

@@ -83,9 +83,11 @@ export async function checkInvoice(
     throw invoiceError(
       'Its last line has no line break, so the file may have been cut off inside an amount. To record its bills anyway, pass the sum of its amounts in --total.',
     );
-  const mayBillImages = request.missingAreFree && (await hasUnclearImages(place, invoice, request.account));
+  const mayBill = request.missingAreFree
+    ? await unexplainedLines(place, invoice, request.account)
+    : { images: false, videos: false };
   const failedTasks = await readFailedTasks(request.results);
-  const scope = scopeOf(request, place, invoice, { failedTasks, mayBillImages });
+  const scope = scopeOf(request, place, invoice, { failedTasks, mayBill });
   const found = new FoundList(limit, out);
   const lines = new LineBook(scope);
   const scanned = { keys: 0, agreed: 0, unrecorded: 0 };
@@ -149,7 +151,7 @@ function scopeOf(
   { account, period, reference, corrects, tolerance, missingAreFree }: CheckRequest,
   { namespace }: Place,
   invoice: Invoice,
-  found: Pick<CheckScope, 'failedTasks' | 'mayBillImages'>,
+  found: Pick<CheckScope, 'failedTasks' | 'mayBill'>,
 ): CheckScope {
   const { since, until } = period;
   return {
@@ -186,15 +188,15 @@ async function* logsIn(place: Place, progress: (keys: number) => void): AsyncGen
 }
 
 /**
- * Returns whether lines remain that no call explains and that may be about images. Reads the journal before the check
- * does, because only then it is known of the first image.
+ * Returns what the lines may be about that no call explains. A line with a task is not about a known video, whose task is
+ * in the log. Reads the journal before the check does, because only then it is known of the first call.
  * @throws CliError `bad_input` if calls of accounts that the invoice is not about could be recorded as free
  */
-async function hasUnclearImages(
+async function unexplainedLines(
   place: Place,
   invoice: Invoice,
   account: string | undefined,
-): Promise<boolean> {
+): Promise<CheckScope['mayBill']> {
   const { byTask, byKey, loose } = invoice;
   const open = new Set<LooseLine>(loose);
   for (const lines of [byTask, byKey]) for (const line of lines.values()) open.add(line);
@@ -220,9 +222,12 @@ async function hasUnclearImages(
       ],
       'Nothing was written. Calls of the other accounts would be recorded as free.',
     );
-  for (const { model } of open)
-    if (model === null || imageModels.has(model) || !videoModels.has(model)) return true;
-  return false;
+  const areAbout = (lines: Iterable<LooseLine>, own: Set<string>, other: Set<string>): boolean =>
+    [...lines].some(({ model }) => model === null || own.has(model) || !other.has(model));
+  return {
+    images: areAbout(open, imageModels, videoModels),
+    videos: areAbout(loose, videoModels, imageModels),
+  };
 }
 
 /** Reads the journal once more, because a first call was judged before the second one was found. */

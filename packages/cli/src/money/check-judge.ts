@@ -74,8 +74,8 @@ export interface CheckScope {
   readonly tolerance: { readonly microUnits: number; readonly share: number };
   /** Whether a call that this invoice could bill but does not is recorded as free. */
   readonly missingAreFree: boolean;
-  /** Whether a line that no call explains may be about an image. No image is free then. */
-  readonly mayBillImages: boolean;
+  /** Whether a line that no call explains may be about one of these. None of them is free then. */
+  readonly mayBill: { readonly images: boolean; readonly videos: boolean };
   /** Tasks that failed, according to reports of campaigns. */
   readonly failedTasks: ReadonlySet<string>;
   /** Milliseconds since the Unix epoch. */
@@ -303,8 +303,8 @@ function beyondOf(
 }
 
 function freed(scope: CheckScope, call: SentCall): CheckVerdict {
-  if (call.send.sent.operation === 'create_video' || !scope.mayBillImages)
-    return { finding: null, bill: FREE };
+  const { images, videos } = scope.mayBill;
+  if (!(call.send.sent.operation === 'create_video' ? videos : images)) return { finding: null, bill: FREE };
   return { finding: findingOf(scope, call, 'not_billed', MAYBE_BILLED), bill: null };
 }
 

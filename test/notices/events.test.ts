@@ -156,14 +156,20 @@ describe('notices about calls and campaigns', () => {
     for (const { body } of receiver.all) expect(search.hits(Buffer.from(body))).toEqual([]);
     const { client } = made.server;
     let histories = 0;
+    // Receivers that hang may use all of a worker's slots.
+    const priorities = new Map<string, unknown>();
     for await (const { workflowId, runId } of client.workflow.list({
       query: `TaskQueue = '${made.taskQueue}/notices'`,
     })) {
       histories += 1;
       const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
       expect(search.hits(Buffer.from(JSON.stringify(history, bytes)))).toEqual([]);
+      for (const { activityTaskScheduledEventAttributes: scheduled } of history.events ?? [])
+        if (scheduled != null)
+          priorities.set(scheduled.activityType?.name ?? '', scheduled.priority?.priorityKey ?? 0);
     }
     expect(histories).toBeGreaterThan(8);
+    expect(Object.fromEntries(priorities)).toEqual({ 'notices.collect': 1, 'notices.deliver': 0 });
   });
 });
 

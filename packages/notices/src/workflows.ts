@@ -66,6 +66,8 @@ export interface NoticeActivities {
 const { 'notices.collect': collect } = proxyActivities<NoticeActivities>({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '1 minute',
+  // Before deliveries, which share its queue: those to a receiver that hangs would delay it.
+  priority: { priorityKey: 1 },
   // Until it succeeds: then it finds everything since the last time.
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -90,13 +92,15 @@ export async function deliverNotice({
   endpoints,
   pauses,
 }: DeliveryInput): Promise<{ readonly [endpoint: string]: DeliveryEnd | 'given_up' }> {
-  const { 'notices.deliver': deliver } = proxyActivities<NoticeActivities>({
-    scheduleToCloseTimeout: GIVEN_UP_AFTER,
-    startToCloseTimeout: '30 seconds',
-    retry: { initialInterval: pauses.first, backoffCoefficient: 2, maximumInterval: pauses.longest },
-  });
   const ends = await Promise.all(
     endpoints.map(async (endpoint) => {
+      const { 'notices.deliver': deliver } = proxyActivities<NoticeActivities>({
+        scheduleToCloseTimeout: GIVEN_UP_AFTER,
+        startToCloseTimeout: '30 seconds',
+        // Where the server supports it, an endpoint that hangs does not delay the others.
+        priority: { fairnessKey: endpoint },
+        retry: { initialInterval: pauses.first, backoffCoefficient: 2, maximumInterval: pauses.longest },
+      });
       try {
         return [endpoint, await deliver({ notice, endpoint })] as const;
       } catch (error) {

@@ -69,7 +69,7 @@ describe('what makes a notice', () => {
       },
     };
     const per = 'hour' as const;
-    const read = async (microUnits: number, full: readonly string[] = []) => {
+    const read = async (microUnits: number, full: readonly string[] = [], place = PLACE, from = journal) => {
       const account = {
         ...{ credential: 'studio', spendLimit: { microUnits, currency: 'USD', per } },
         limits: [
@@ -89,7 +89,7 @@ describe('what makes a notice', () => {
       };
       const notices: Notice[] = [];
       for (const window of limitWindows([account], search))
-        notices.push(...(await limitNotices(journal, PLACE, window, search)));
+        notices.push(...(await limitNotices(from, place, window, search)));
       return notices;
     };
     const first = await read(100);
@@ -102,6 +102,11 @@ describe('what makes a notice', () => {
     ]);
     expect(first.at(-1)?.data['account']).toBe('studio/tenant=acme');
     expect(await read(100)).toEqual(first);
+    const ids = (notices: readonly Notice[]) => notices.map(({ id }) => id);
+    expect(ids(await read(100, [], { ...PLACE, taskQueue: 'other' }))).toEqual(ids(first));
+    const identity = async () => ({ journalId: 'of another journal', hostId: null });
+    for (const id of ids(await read(100, [], PLACE, { ...journal, identity })))
+      expect(ids(first)).not.toContain(id);
     const raised = await read(125);
     expect(raised.map(({ data }) => data['percent'])).toEqual([80, 80]);
     expect(first.map(({ id }) => id)).not.toContain(raised[0]?.id);
@@ -113,9 +118,12 @@ describe('what makes a notice', () => {
     ]);
   });
 
-  it('an id says nothing about what happened, and differs by namespace', () => {
+  it('an id says nothing about what happened or who found it, and differs by namespace', () => {
     const notice = makeNotice(PLACE, 'call.ended', ['film-7', 'run'], 0, {});
     expect(notice.id).toMatch(/^msg_[0-9a-f]{32}$/);
+    expect(makeNotice({ ...PLACE, taskQueue: 'other' }, 'call.ended', ['film-7', 'run'], 0, {}).id).toBe(
+      notice.id,
+    );
     expect(makeNotice({ ...PLACE, namespace: 'other' }, 'call.ended', ['film-7', 'run'], 0, {}).id).not.toBe(
       notice.id,
     );

@@ -36,7 +36,7 @@ export async function announceBills(
   const about = [taskQueue, reference, differing, billed.currency, billed.microUnits];
   const data = { reference, differing, billed: { ...billed }, command };
   const notice = makeNotice(place, 'bills.differ', about, Date.now(), data);
-  await startDelivery(client, place, notice, wanting, DEFAULT_PAUSES);
+  for (const endpoint of wanting) await startDelivery(client, place, notice, endpoint, DEFAULT_PAUSES);
   return true;
 }
 

@@ -9,7 +9,7 @@ import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
 import { type LimitedAccount, limitNotices, limitWindows } from './money-notices';
-import { makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
+import { deliveryId, makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
 import { findOpen } from './open-calls';
 import {
   type CollectInput,
@@ -43,19 +43,19 @@ export interface CollectParts {
   readonly pauses: DeliveryInput['pauses'];
 }
 
-/** Starts the workflow that delivers a notice. Its id is the notice's, so the server starts it only once. */
+/** Starts the workflow that delivers a notice to an endpoint. Its id contains both, so the server starts it only once. */
 export async function startDelivery(
   client: Client,
   { taskQueue }: NoticePlace,
   notice: Notice,
-  endpoints: readonly Endpoint[],
+  endpoint: Endpoint,
   pauses: DeliveryInput['pauses'],
 ): Promise<void> {
-  const input: DeliveryInput = { notice, endpoints: endpoints.map(({ id }) => id), pauses };
+  const input: DeliveryInput = { notice, endpoints: [endpoint.id], pauses };
   try {
     await client.workflow.start('deliverNotice', {
-      ...{ workflowId: notice.id, taskQueue: noticesQueue(taskQueue), args: [input], memo: STARTED_BY },
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      ...{ workflowId: deliveryId(notice, endpoint), taskQueue: noticesQueue(taskQueue) },
+      ...{ args: [input], memo: STARTED_BY, workflowIdReusePolicy: 'REJECT_DUPLICATE' },
       staticSummary: notice.type,
     });
   } catch (error) {
@@ -87,10 +87,12 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
         return !posted.has(runId);
       },
       post: async (notice) => {
-        const wanting = endpoints.filter(({ wants }) => wants(notice.type));
-        if (wanting.length === 0 || posted.has(notice.id)) return;
-        await startDelivery(client, place, notice, wanting, parts.pauses);
-        posted.set(notice.id, true);
+        for (const endpoint of endpoints) {
+          const id = deliveryId(notice, endpoint);
+          if (!endpoint.wants(notice.type) || posted.has(id)) continue;
+          await startDelivery(client, place, notice, endpoint, parts.pauses);
+          posted.set(id, true);
+        }
       },
       closed: (account, reason) => void closed.set(account, reason),
     };

@@ -96,8 +96,12 @@ export async function limitNotices(
   const isFull = full.some(
     (one) => one.payer === payer && one.per === per && Date.parse(one.endsAt) === endsAt,
   );
-  return reached(used, microUnits, isFull).map((percent) =>
-    makeNotice(place, 'limit.reached', [place.taskQueue, payer, currency, window, microUnits, percent], now, {
+  const percents = reached(used, microUnits, isFull);
+  if (percents.length === 0) return [];
+  // All queues with this journal spend the same money. Another journal may have an account of the same name.
+  const { journalId } = await journal.identity();
+  return percents.map((percent) =>
+    makeNotice(place, 'limit.reached', [journalId, payer, currency, window, microUnits, percent], now, {
       account: payer,
       percent,
       used,

@@ -46,9 +46,14 @@ export const noticesQueue = (taskQueue: string): string => `${taskQueue}/notices
 /** The id of the workflow that looks for events. There is one for each task queue. */
 export const collectorId = (taskQueue: string): string => `media-notices/${taskQueue}`;
 
+/** The id of the workflow that delivers a notice. An endpoint that is added gets what still waits, and no other gets it again. */
+export const deliveryId = (notice: Pick<Notice, 'id'>, endpoint: { readonly id: string }): string =>
+  `${notice.id}/${endpoint.id}`;
+
 /**
  * Creates a notice.
- * @param about what happened to what. It determines the id together with the type and the place
+ * @param about what happened to what. It determines the id together with the type and the namespace. Two queues may share
+ *   a journal, so the one that finds an event does not
  * @param at milliseconds since the Unix epoch
  */
 export function makeNotice(
@@ -58,7 +63,7 @@ export function makeNotice(
   at: number,
   data: Notice['data'],
 ): Notice {
-  const text = JSON.stringify([type, namespace, taskQueue, ...about]);
+  const text = JSON.stringify([type, namespace, ...about]);
   const id = `msg_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
   return { id, type, timestamp: new Date(at).toISOString(), data: { namespace, taskQueue, ...data } };
 }

@@ -156,6 +156,43 @@ describe('the delivery of notices', () => {
     (5 + 1.1 * DOWN_MINUTES + AGAIN_MINUTES) * 60_000,
   );
 
+  it('an endpoint that is corrected gets what still waits, and one that is missing for a while all that it has missed', async () => {
+    const wrong = await freePort();
+    const file = path.join(made.dataDir, 'notify.json');
+    const write = async (receiver: Pick<Receiver, 'url'>) => {
+      const endpoint = await endpointOf(made, receiver, ['call.unconfirmed']);
+      await writeFile(file, JSON.stringify({ version: 1, endpoints: [endpoint] }));
+    };
+    const at = `http://127.0.0.1:${wrong}/hook?token=t0ken-of-the-hook`;
+    await write({ url: at });
+    const notices = startNotices({ env: { ...made.env, MEDIA_NOTIFY: file }, config: made.config, ...FAST });
+    stopping.push(() => notices.stop());
+    await made.sandbox.admin.addFaults([
+      { operation: 'create', action: { type: 'lose_reply', accepted: true, how: 'reset' } },
+    ]);
+    const { media, server } = made;
+    const id = server.uniqueId('lost');
+    await (await media.startVideo({ request, onUnconfirmed: 'end' }, { id })).result();
+    const delivery = await eventually('a delivery', async () => {
+      const query = `TaskQueue = '${made.taskQueue}/notices' AND WorkflowType = 'deliverNotice'`;
+      for await (const { workflowId } of server.client.workflow.list({ query })) return workflowId;
+      return undefined;
+    });
+    const receiver = await receiving();
+    await write(receiver);
+    const taken = await receiver.until('call.unconfirmed', of(id));
+    expect(delivery).toContain(taken.id);
+    // More than a minute of the default pauses.
+    await eventually('many attempts without the endpoint', async () => {
+      const { raw } = await server.client.workflow.getHandle(delivery).describe();
+      return (raw.pendingActivities?.[0]?.attempt ?? 0) > 12;
+    });
+    const back = await receiving(TAKE, wrong);
+    await write(back);
+    expect((await back.until('call.unconfirmed', of(id))).id).toBe(taken.id);
+    expect(receiver.all).toHaveLength(1);
+  });
+
   it('two workers: every event once, under one id', async () => {
     const receiver = await receiving();
     const { config, env } = made;

@@ -18,8 +18,6 @@ const EXCHANGE_MS = 15_000;
 const MAX_BODY_BYTES = 16_384;
 /** The longest wait that a receiver can ask for. */
 const LONGEST_WAIT_MS = 12 * 60 * 60_000;
-/** Attempts for an endpoint that this worker does not have. Another worker may have a newer MEDIA_NOTIFY. */
-const UNKNOWN_ENDPOINT_ATTEMPTS = 10;
 
 /** The reply of a receiver, or why there is none. */
 export type ReceiverReply =
@@ -104,11 +102,13 @@ export function createDeliver(parts: DeliverParts): (input: DeliverInput) => Pro
   return async ({ notice, endpoint: id }) => {
     const { attempt } = activityInfo();
     const about = { noticeId: notice.id, noticeType: notice.type, endpoint: id, attempt };
+    // Attempts 1, 2, 4, 8 …, because there may be hundreds in three days.
+    const isLogged = Number.isInteger(Math.log2(attempt));
     const endpoint = parts.endpoints().find((one) => one.id === id);
     if (endpoint === undefined) {
-      if (attempt < UNKNOWN_ENDPOINT_ATTEMPTS) throw notTaken('This worker does not have the endpoint.');
-      log.warn('A notice was not delivered, because its endpoint was removed', about);
-      return 'removed';
+      // Another worker may have another MEDIA_NOTIFY, and this one may have it again.
+      if (isLogged) log.warn('A notice waits, because this worker does not have its endpoint', about);
+      throw notTaken('This worker does not have the endpoint.');
     }
     const reply = await sendNotice(endpoint, notice, parts.env, cancellationSignal());
     parts.count(notice.type, isTaken(reply) ? 'taken' : 'refused');
@@ -121,9 +121,7 @@ export function createDeliver(parts: DeliverParts): (input: DeliverInput) => Pro
       });
       return 'gone';
     }
-    // Attempts 1, 2, 4, 8 …, because there may be hundreds in three days.
-    if (Number.isInteger(Math.log2(attempt)))
-      log.warn('An endpoint did not take a notice; it will be sent again', { ...about, why });
+    if (isLogged) log.warn('An endpoint did not take a notice; it will be sent again', { ...about, why });
     throw notTaken(why, 'status' in reply ? reply.retryAfterMs : undefined);
   };
 }

@@ -44,8 +44,8 @@ export interface DeliverInput {
   readonly endpoint: string;
 }
 
-/** How one endpoint's delivery ended. `removed`: no worker has the endpoint anymore. */
-export type DeliveryEnd = 'taken' | 'gone' | 'removed';
+/** How one endpoint's delivery ended. */
+export type DeliveryEnd = 'taken' | 'gone';
 
 /** Input of the workflow that delivers a notice. */
 export interface DeliveryInput {

@@ -170,7 +170,7 @@ async function scanLogs(records: RecordStore, after: string | null, limit: numbe
   const take = async (): Promise<void> => {
     const texts = await records.readMany?.(keys.flatMap(({ names }) => names));
     const source = texts === undefined ? records : { read: async (name: string) => texts.get(name) ?? null };
-    const read = await Promise.all(keys.map(({ names }) => readEntries(source, names)));
+    const read = await Promise.all(keys.map((key) => readKey(source, key)));
     logs.push(...read.filter((log) => log.length > 0).map((log) => log.map(({ entry }) => entry)));
     keys = [];
   };
@@ -182,6 +182,15 @@ async function scanLogs(records: RecordStore, after: string | null, limit: numbe
   }
   await take();
   return { logs, next: null };
+}
+
+async function readKey(source: Pick<RecordStore, 'read'>, { hash, names }: KeyRecords) {
+  try {
+    return await readEntries(source, names);
+  } catch (error) {
+    if (error instanceof JournalRecordError) error.next = hash;
+    throw error;
+  }
 }
 
 async function findOpen(records: RecordStore, bodyHash: string): Promise<readonly EntryPlace[]> {

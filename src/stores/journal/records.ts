@@ -236,6 +236,8 @@ const campaignRecord = z.discriminatedUnion('kind', [book, batch, owner, batchFe
 /** Thrown for unreadable records. The caller must stop, because guessing the content could spend money twice. */
 export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
+  /** After a scan, the `next` with which another one continues past the unreadable log, for readers that only report. */
+  next?: string;
 }
 
 export const parseIdentity = (text: string): z.infer<typeof identity> =>

@@ -8,7 +8,7 @@ import { type CreateJournal } from 'temporal-media/stores';
 import { findEnded, type CollectRound } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
-import { type LimitedAccount, limitNotices, limitWindows } from './money-notices';
+import { type LimitedAccount, limitNotices, type LimitSearch, limitWindows } from './money-notices';
 import { deliveryId, makeNotice, type Notice, type NoticePlace, noticesQueue } from './notice';
 import { findOpen } from './open-calls';
 import {
@@ -69,6 +69,7 @@ export async function startDelivery(
  */
 export function createCollect(parts: CollectParts): NoticeActivities['notices.collect'] {
   const posted = new LRUCache<string, true>({ max: REMEMBERED });
+  let accounts: readonly LimitedAccount[] = [];
   return async ({ state, now }) => {
     const { place, everyMs } = parts;
     const endpoints = parts.endpoints();
@@ -111,21 +112,36 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
     const isRecent = (at: number): boolean => at >= Math.max(now - LONGEST_MS, state.begun);
     const onSend = (send: Send): void => void (isRecent(Date.parse(send.sent.at)) && sends.push(send));
     const read = await orLater('read the journal', unread, async () =>
-      journal === undefined ? unread : readOn({ ...round, journal, everyMs, onSend }, state, now),
+      journal === undefined ? unread : readOn({ ...round, journal, everyMs, onSend }, state),
     );
-    const areLimitsRead = await orLater('read spend limits', false, async () => {
-      if (journal === undefined) return true;
-      const search = { since: earliest, now, full, sends };
-      for (const window of limitWindows(parts.accounts(), search)) {
-        round.beat();
-        for (const notice of await limitNotices(journal, place, window, search)) await round.post(notice);
-      }
-      return true;
-    });
+    // Paid calls keep to the accounts that were read last, too.
+    accounts = await orLater('read the accounts', accounts, async () => parts.accounts());
+    const search = { since: earliest, now, full, sends };
+    await orLater('read spend limits', undefined, () => postLimits(round, accounts, search));
     const next = await postClosed(round, state, closed);
-    const reading = areLimitsRead ? read : unread;
-    return { state: { ...state, since: now, ...reading, closed: next }, pauseMs: everyMs };
+    return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
   };
+}
+
+/** Posts the limits that calls have reached. What cannot be read is read again by the next round. */
+async function postLimits(
+  { journal, place, beat, post }: CollectRound,
+  accounts: readonly LimitedAccount[],
+  search: LimitSearch,
+): Promise<void> {
+  if (journal === undefined) return;
+  let damaged: Error | undefined;
+  for (const window of limitWindows(accounts, search)) {
+    beat();
+    try {
+      for (const notice of await limitNotices(journal, place, window, search)) await post(notice);
+    } catch (error) {
+      // This concerns one limit. The journal being down would concern all of them.
+      if ((error as Error).name !== 'JournalRecordError') throw error;
+      damaged = error as Error;
+    }
+  }
+  if (damaged !== undefined) throw damaged;
 }
 
 /** Posts the accounts that were found closed, once for each time that they close. Returns all that count as closed. */

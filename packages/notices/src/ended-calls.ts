@@ -167,7 +167,8 @@ async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notic
   const log = await logOf(round, key);
   const account = isRefused && log !== undefined ? refusedAccount(log) : undefined;
   if (account !== undefined && reason !== null) round.closed(account, reason);
-  if (isOpen && log !== undefined) notices.push(...noticesOfLog(place, log, round.now));
+  if (isOpen && log !== undefined)
+    notices.push(...noticesOfLog(place, log, round.now).map(({ notice }) => notice));
   // Without the journal, nothing distinguishes the sends of a key.
   if (isOpen && log === undefined)
     notices.push(makeNotice(place, `call.${outcome}`, [id, runId], closedAt, facts));

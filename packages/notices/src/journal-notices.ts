@@ -1,9 +1,15 @@
+import { log } from '@temporalio/activity';
+import { type Client } from '@temporalio/client';
 import { mayBeAlive, timeLeftRepeated } from 'temporal-media/internal/activities/send-window';
+import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
 import { estimateOfSend, type LogEntry, type Send } from 'temporal-media/internal/domain/log-entries';
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { isUnknown, stateOf } from 'temporal-media/internal/domain/paid-log';
 import { idArgument } from 'temporal-media/internal/domain/terminal-text';
 import { type CreateJournal } from 'temporal-media/stores';
-import { makeNotice, type Notice, type NoticePlace } from './notice';
+import { fieldOf, makeNotice, type Notice, type NoticePlace } from './notice';
 import { type CollectorState } from './workflows';
 
 /** Logs that one round reads. This bounds the load on the journal, whatever its size. */
@@ -11,28 +17,42 @@ const LOGS_PER_ROUND = 200;
 /** Pause before the journal is read from its beginning again, in rounds. */
 const ROUNDS_BETWEEN = 4;
 
+/** `WORKFLOW_EXECUTION_STATUS_COMPLETED` of the Temporal API. */
+const COMPLETED = 2;
+
 interface Reading {
   readonly place: NoticePlace;
   readonly journal: CreateJournal;
   readonly post: (notice: Notice) => Promise<void>;
+  readonly client: Client;
+  readonly beat: () => void;
   /** Called for every send of the namespace that is read. */
   readonly onSend: (send: Send) => void;
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
+  readonly now: number;
 }
 
-/**
- * Returns the notices about sends in a log that wait for a decision: those that `temporal-media unconfirmed` lists,
- * except a campaign's, which the campaign counts.
- */
-export function noticesOfLog(place: NoticePlace, log: readonly LogEntry[], now: number): readonly Notice[] {
+/** A notice about a send that waits for a decision. */
+interface WaitingSend {
+  readonly notice: Notice;
+  /** Workflow id of the campaign's batch that made it; undefined for a single call. */
+  readonly payer: string | undefined;
+}
+
+/** Returns the sends in a log that wait for a decision: those that `temporal-media unconfirmed` lists. */
+export function noticesOfLog(
+  place: NoticePlace,
+  log: readonly LogEntry[],
+  now: number,
+): readonly WaitingSend[] {
   const state = stateOf(log);
   return state.sends.flatMap((send, at) => {
     const { sent } = send;
     const isLeft = state.open === at && !mayBeAlive(state, now);
     if (sent.namespace !== place.namespace || !(isUnknown(send) || isLeft)) return [];
-    if ((sent.kind === 'intent' && sent.payer !== undefined) || timeLeftRepeated(send, now) > 0) return [];
-    return [noticeOfSend(place, send)];
+    if (timeLeftRepeated(send, now) > 0) return [];
+    return [{ notice: noticeOfSend(place, send), payer: sent.kind === 'intent' ? sent.payer : undefined }];
   });
 }
 
@@ -60,15 +80,72 @@ export function refusedAccount(log: readonly LogEntry[]): string | undefined {
  * @returns where the next round continues
  */
 export async function readOn(
-  { place, journal, post, onSend, everyMs }: Reading,
+  { place, journal, post, onSend, everyMs, client, now, beat }: Reading,
   { journal: after, journalAt }: CollectorState,
-  now: number,
 ): Promise<Pick<CollectorState, 'journal' | 'journalAt'>> {
   if (after === null && now < journalAt) return { journal: after, journalAt };
-  const { logs, next } = await journal.scan(after, LOGS_PER_ROUND);
-  for (const log of logs) {
-    for (const notice of noticesOfLog(place, log, now)) await post(notice);
-    for (const send of stateOf(log).sends) if (send.sent.namespace === place.namespace) onSend(send);
+  const { logs, next } = await pageAfter(journal, after, beat);
+  const campaigns = new Map<string, Promise<boolean>>();
+  const isCounted = (campaign: string): Promise<boolean> => {
+    const known = campaigns.get(campaign) ?? countsItsRows(client, campaign);
+    campaigns.set(campaign, known);
+    return known;
+  };
+  for (const entries of logs) {
+    for (const { notice, payer } of noticesOfLog(place, entries, now))
+      if (payer === undefined || !(await isCounted(campaignOfBatch(payer)))) await post(notice);
+    for (const send of stateOf(entries).sends) if (send.sent.namespace === place.namespace) onSend(send);
   }
   return { journal: next, journalAt: after === null ? now + ROUNDS_BETWEEN * everyMs : journalAt };
+}
+
+/** Reads a page. Around a damaged log, reads one by one, so that this log keeps only its own calls from being reported. */
+async function pageAfter(
+  journal: CreateJournal,
+  after: string | null,
+  beat: () => void,
+): Promise<{ readonly logs: readonly (readonly LogEntry[])[]; readonly next: string | null }> {
+  try {
+    return await journal.scan(after, LOGS_PER_ROUND);
+  } catch (error) {
+    pastDamaged(error);
+  }
+  const logs: (readonly LogEntry[])[] = [];
+  let next = after;
+  for (let read = 0; read === 0 || (read < LOGS_PER_ROUND && next !== null); read += 1) {
+    beat();
+    try {
+      const page = await journal.scan(next, 1);
+      logs.push(...page.logs);
+      ({ next } = page);
+    } catch (error) {
+      next = pastDamaged(error);
+      log.warn('Notices cannot read a log of the journal, and continue with the next one');
+    }
+  }
+  return { logs, next };
+}
+
+/** Returns where a scan continues after a damaged log. Rethrows any other error. */
+function pastDamaged(error: unknown): string {
+  const next = fieldOf(error, 'next');
+  if (typeof next !== 'string') throw error;
+  return next;
+}
+
+/** Whether a campaign reports its rows: by its state while it is open, or by its result. */
+async function countsItsRows(
+  { options: { namespace }, workflowService }: Client,
+  workflowId: string,
+): Promise<boolean> {
+  const execution = { workflowId };
+  try {
+    const described = await workflowService.describeWorkflowExecution({ namespace, execution });
+    const { type, status, closeTime } = described.workflowExecutionInfo ?? {};
+    return type?.name === WORKFLOW.runCampaign && (closeTime == null || Number(status) === COMPLETED);
+  } catch (error) {
+    throwBug(error);
+    // If the server cannot say so now, a later scan looks again.
+    return !isGrpcNotFound(error);
+  }
 }

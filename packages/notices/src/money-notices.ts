@@ -47,7 +47,8 @@ interface LimitWindow {
   readonly at: number;
 }
 
-interface LimitSearch {
+/** The limits that one round looks for. */
+export interface LimitSearch {
   /** Times between which windows are looked at, in milliseconds since the Unix epoch. */
   readonly since: number;
   readonly now: number;

@@ -39,7 +39,10 @@ export async function startTestNotices(
 }
 
 /** Ends the collector and what receivers have not taken: nothing runs on after a test. */
-export async function endNotices({ server, taskQueue }: MediaStack): Promise<void> {
+export async function endNotices({
+  server,
+  taskQueue,
+}: Pick<MediaStack, 'server' | 'taskQueue'>): Promise<void> {
   const { workflow } = server.client;
   const query = `TaskQueue = '${noticesQueue(taskQueue)}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of workflow.list({ query }))

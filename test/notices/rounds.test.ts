@@ -1,7 +1,12 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Client } from '@temporalio/client';
+import { type PayloadCodec } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type CollectRound } from '../../packages/notices/src/collect-round';
+import { findEnded, type Left } from '../../packages/notices/src/ended-calls';
 import { createFileJournal } from '../../src/activities';
-import { type CreateJournal } from '../../src/domain/journal';
+import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { WORKFLOW } from '../../src/domain/names';
 import { ConfigurationError } from '../../src/settings/config';
 import { answers } from '../domain/create-answers';
@@ -10,6 +15,10 @@ import { answerEntry, intentEntry } from '../support/log-entries';
 import { sharedStack } from '../support/shared-stack';
 import { collectorOf } from './support/one-round';
 import { endNotices } from './support/test-notices';
+
+const MINUTE = 60_000;
+/** `COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION` of the Temporal API. */
+const COMPLETE_WORKFLOW_EXECUTION = 4;
 
 /** Rounds that meet failures, with a real server and journal. No worker: workflows do only what the tests do with them. */
 describe('a round of notices', () => {
@@ -32,6 +41,46 @@ describe('a round of notices', () => {
     const workflowId = id ?? server.uniqueId('round');
     return server.client.workflow.start(type, { taskQueue, workflowId, args: [{}] });
   }
+  async function terminated(taskQueue: string) {
+    const handle = await start(taskQueue, WORKFLOW.generateVideo);
+    await handle.terminate();
+    return [handle.workflowId, handle.firstExecutionRunId] as const;
+  }
+  /** Ends a call with a result, as its worker would. */
+  async function completed(taskQueue: string, result: unknown) {
+    const { server } = await stack();
+    const { namespace, client } = server;
+    const handle = await start(taskQueue, WORKFLOW.generateVideo);
+    const { workflowService } = client;
+    const { taskToken } = await client.withDeadline(Date.now() + MINUTE, () =>
+      workflowService.pollWorkflowTaskQueue({
+        namespace,
+        taskQueue: { name: taskQueue },
+        identity: 'rounds',
+      }),
+    );
+    const payload = client.options.loadedDataConverter.payloadConverter.toPayload(result);
+    await workflowService.respondWorkflowTaskCompleted({
+      ...{ namespace, taskToken, identity: 'rounds' },
+      commands: [
+        {
+          commandType: COMPLETE_WORKFLOW_EXECUTION,
+          completeWorkflowExecutionCommandAttributes: { result: { payloads: [payload] } },
+        },
+      ],
+    });
+    return [handle.workflowId, handle.firstExecutionRunId] as const;
+  }
+  /** Waits until a list of the server contains all. */
+  async function listed(taskQueue: string, count: number): Promise<void> {
+    const { client } = (await stack()).server;
+    const query = `TaskQueue = '${taskQueue}' AND ExecutionStatus != 'Running'`;
+    await eventually('the list', async () => (await client.workflow.count(query)).count >= count);
+  }
+  const unconfirmed = (key: string, sendId = 's-1') => ({
+    ...{ outcome: 'unconfirmed', creationKey: key, sendAttempt: 0, evidence: { sendId } },
+    billing: { state: 'needs_review', estimate: 5, currency: 'USD' },
+  });
   async function journalWith(
     namespace: string,
     keys: readonly string[],
@@ -48,6 +97,137 @@ describe('a round of notices', () => {
     }
     return journal;
   }
+  const DOWN: CreateJournal = {
+    ...NO_JOURNAL,
+    kind: 'file',
+    read: () => Promise.reject(new Error('down')),
+    scan: () => Promise.reject(new Error('down')),
+  };
+
+  it('ends in time: the next rounds report what is left, by whichever worker, and each end once', async () => {
+    const { server } = await stack();
+    const where = await place();
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n += 1) ids.push((await terminated(where.taskQueue))[0]);
+    await listed(where.taskQueue, ids.length);
+    const posted: unknown[] = [];
+    let from = Date.now() - 40 * MINUTE;
+    let rounds = 0;
+    for (; from !== Infinity && rounds < 20; rounds += 1) {
+      let reported = 0;
+      const round: CollectRound = {
+        ...{ client: server.client, place: where, journal: async () => NO_JOURNAL, now: Date.now() },
+        ...{ beat: () => undefined, isOver: () => reported >= 2, isNew: () => true, givesUp: () => false },
+        post: async ({ data }) => void posted.push(data['id']),
+        done: () => void (reported += 1),
+        closed: () => undefined,
+      };
+      const environment = new MockActivityEnvironment({}, { client: server.client });
+      const left = await environment.run<[], Left, () => Promise<Left>>(() => findEnded(round, from));
+      expect(left.failed).toBe(0);
+      ({ from } = left);
+    }
+    expect(rounds).toBeGreaterThan(1);
+    expect(new Set(posted)).toEqual(new Set(ids));
+  });
+
+  /** A client whose codec does this with results of calls. */
+  async function clientWith(read: () => Promise<unknown>): Promise<Client> {
+    const { client, namespace } = (await stack()).server;
+    const decode: PayloadCodec['decode'] = async (payloads) => {
+      if (payloads.some(({ data }) => Buffer.from(data ?? []).includes('"billing"'))) await read();
+      return payloads;
+    };
+    const payloadCodecs: PayloadCodec[] = [{ encode: async (payloads) => payloads, decode }];
+    return new Client({ connection: client.connection, namespace, dataConverter: { payloadCodecs } });
+  }
+
+  it('a codec that hangs: other ends are reported', async () => {
+    const where = await place();
+    const client = await clientWith(() => new Promise(() => undefined));
+    const call = await completed(where.taskQueue, unconfirmed('hanging-key'));
+    const other = await terminated(where.taskQueue);
+    await listed(where.taskQueue, 2);
+    const { round, started } = collectorOf(client, where);
+    await round();
+    expect(await started('call.ended', other)).toMatchObject({ data: { status: 'TERMINATED' } });
+    expect(await started('call.ended', call)).toBeUndefined();
+  });
+
+  it('a codec that is down: other ends are reported, and a result for half an hour only with its outcome', async () => {
+    const where = await place();
+    const { taskQueue } = where;
+    let isDown = true;
+    const client = await clientWith(async () => {
+      if (isDown) throw new Error('The codec is down.');
+    });
+    const call = await completed(taskQueue, unconfirmed('codec-key'));
+    const other = await terminated(taskQueue);
+    await listed(taskQueue, 2);
+    const { round, started } = collectorOf(client, where);
+    const now = Date.now();
+    const { since, laterSince } = await round();
+    expect(await started('call.ended', other)).toMatchObject({ data: { status: 'TERMINATED' } });
+    expect(await started('call.ended', call)).toBeUndefined();
+    expect(laterSince).toBeGreaterThanOrEqual(now);
+    // Weeks of rounds read on from there, so this cannot be missed.
+    expect((await round({}, since + 20 * MINUTE)).laterSince).toBe(laterSince);
+    isDown = false;
+    expect(await round({}, since + 21 * MINUTE)).not.toHaveProperty('laterSince', laterSince);
+    expect(await started('call.ended', call)).toMatchObject({
+      data: { outcome: 'unconfirmed', cost: { microUnits: 5 } },
+    });
+    isDown = true;
+    const late = await completed(taskQueue, unconfirmed('never-read'));
+    await listed(taskQueue, 3);
+    const again = collectorOf(client, where);
+    await again.round();
+    expect(await again.started('call.ended', late)).toBeUndefined();
+    await again.round({}, Date.now() + 31 * MINUTE);
+    expect(await again.started('call.ended', late)).toMatchObject({
+      data: { status: 'COMPLETED', outcome: null },
+    });
+  });
+
+  it('a journal that is down: the end is reported, and the send later under the id that the journal gives it', async () => {
+    const { client } = (await stack()).server;
+    const where = await place();
+    const key = (await stack()).server.uniqueId('journal-key');
+    const call = await completed(where.taskQueue, unconfirmed(key, `s-${key}`));
+    const other = await terminated(where.taskQueue);
+    await listed(where.taskQueue, 2);
+    let opened: () => Promise<CreateJournal> = () => Promise.reject(new Error('down'));
+    const { round, started } = collectorOf(client, where, { journal: () => opened() });
+    for (const open of [opened, async () => DOWN]) {
+      opened = open;
+      await round();
+      for (const id of [call, other]) expect(await started('call.ended', id)).toBeDefined();
+      for (const about of [call, [key, `s-${key}`]])
+        expect(await started('call.unconfirmed', about)).toBeUndefined();
+    }
+    const journal = await journalWith(where.namespace, [key]);
+    opened = async () => journal;
+    await round();
+    expect(await started('call.unconfirmed', [key, `s-${key}`])).toMatchObject({ data: { model: 'm' } });
+    expect(await started('call.unconfirmed', call)).toBeUndefined();
+    // Another queue's collector finds the same event.
+    const other2 = collectorOf(client, { ...where, taskQueue: `${where.taskQueue}-2` }, { journal: opened });
+    expect(await other2.started('call.unconfirmed', [key, `s-${key}`])).toMatchObject({
+      data: { taskQueue: where.taskQueue },
+    });
+  });
+
+  it('without a journal, the result names the send', async () => {
+    const { client } = (await stack()).server;
+    const where = await place();
+    const key = (await stack()).server.uniqueId('no-journal');
+    await completed(where.taskQueue, unconfirmed(key));
+    await listed(where.taskQueue, 1);
+    const { round, started } = collectorOf(client, where);
+    await round();
+    expect(await started('call.unconfirmed', [key, 's-1'])).toBeDefined();
+  });
+
   it('accounts that cannot be read: all of the journal is, and limits of those that were read last', async () => {
     const { server } = await stack();
     const { client } = server;

@@ -1,11 +1,11 @@
-import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
+import { cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type Send } from 'temporal-media/internal/domain/log-entries';
 import { STARTED_BY } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
-import { findEnded, type CollectRound } from './ended-calls';
+import { type CollectRound, orLater } from './collect-round';
+import { findEnded } from './ended-calls';
 import { type Endpoint } from './endpoints';
 import { readOn } from './journal-notices';
 import { type LimitedAccount, limitNotices, type LimitSearch, limitWindows } from './money-notices';
@@ -24,6 +24,10 @@ const OVERLAP_MS = 5 * 60_000;
 const LONGEST_MS = 3 * 24 * 60 * 60_000;
 /** An account counts as closed until it was not seen closed for this long. The service is asked every 15 minutes. */
 const CLOSED_FOR_MS = 30 * 60_000;
+/** How much of a round ended executions may take. After an outage, the next rounds continue with them. */
+const ENDED_MS = 60_000;
+/** How long an execution is read again before it is reported without what it returned. */
+const LATER_MS = 30 * 60_000;
 /** How many rounds a call has to be open before it is queried. */
 const ROUNDS_BEFORE_QUERIES = 4;
 /** Executions and notices of which a process remembers that they were posted. */
@@ -69,24 +73,27 @@ export async function startDelivery(
  */
 export function createCollect(parts: CollectParts): NoticeActivities['notices.collect'] {
   const posted = new LRUCache<string, true>({ max: REMEMBERED });
+  // Kept until they are posted: the calls that showed them are not read again.
+  const closed = new Map<string, string>();
   let accounts: readonly LimitedAccount[] = [];
   return async ({ state, now }) => {
     const { place, everyMs } = parts;
     const endpoints = parts.endpoints();
     const [client, signal] = [getClient(), cancellationSignal()];
-    const closed = new Map<string, string>();
-    const journal = await orLater('open the journal', undefined, parts.journal);
-    const ended = new Set<string>();
+    // Whatever needs the journal handles that it cannot be opened.
+    const journal = parts.journal();
+    journal.catch(() => undefined);
+    const overAt = performance.now() + ENDED_MS;
     const round: CollectRound = {
-      ...{ client, place, journal, now, since: Math.max(state.since, now - LONGEST_MS) },
+      ...{ client, place, journal: () => journal, now },
       beat: () => {
         heartbeat();
         signal.throwIfAborted();
       },
-      isNew: (runId) => {
-        ended.add(runId);
-        return !posted.has(runId);
-      },
+      isOver: () => performance.now() > overAt,
+      isNew: (runId) => !posted.has(runId),
+      done: (runId) => void posted.set(runId, true),
+      givesUp: (closedAt) => now - Math.max(closedAt, state.laterSince ?? now) >= LATER_MS,
       post: async (notice) => {
         for (const endpoint of endpoints) {
           const id = deliveryId(notice, endpoint);
@@ -97,29 +104,33 @@ export function createCollect(parts: CollectParts): NoticeActivities['notices.co
       },
       closed: (account, reason) => void closed.set(account, reason),
     };
-    const earliest = Math.max(round.since - OVERLAP_MS, state.begun);
-    await findEnded(round, earliest);
-    // Only now: an attempt that failed in between finds them again.
-    for (const runId of ended) posted.set(runId, true);
+    const earliest = Math.max(state.since - OVERLAP_MS, now - LONGEST_MS, state.begun);
+    const left = await findEnded(round, earliest);
+    if (left.failed > 0)
+      log.warn('Notices could not report calls that have ended; they will try again', { calls: left.failed });
     const full = await orLater('query open calls', [], () =>
       findOpen(round, ROUNDS_BEFORE_QUERIES * everyMs),
     );
     round.beat();
-    const { journal: after, journalAt } = state;
-    const unread = { journal: after, journalAt };
     const sends: Send[] = [];
     // Older ones are reported by the rounds of their time, or not at all after a long outage.
     const isRecent = (at: number): boolean => at >= Math.max(now - LONGEST_MS, state.begun);
     const onSend = (send: Send): void => void (isRecent(Date.parse(send.sent.at)) && sends.push(send));
-    const read = await orLater('read the journal', unread, async () =>
-      journal === undefined ? unread : readOn({ ...round, journal, everyMs, onSend }, state),
-    );
+    const { journal: after, journalAt } = state;
+    const unread = { journal: after, journalAt };
+    const read = await orLater('read the journal', unread, async () => {
+      const opened = await journal;
+      return opened === undefined ? unread : readOn({ ...round, journal: opened, everyMs, onSend }, state);
+    });
     // Paid calls keep to the accounts that were read last, too.
     accounts = await orLater('read the accounts', accounts, async () => parts.accounts());
     const search = { since: earliest, now, full, sends };
     await orLater('read spend limits', undefined, () => postLimits(round, accounts, search));
     const next = await postClosed(round, state, closed);
-    return { state: { ...state, since: now, ...read, closed: next }, pauseMs: everyMs };
+    closed.clear();
+    const since = Math.min(now, left.from + OVERLAP_MS);
+    const laterSince = left.failed > 0 ? (state.laterSince ?? now) : undefined;
+    return { state: { ...state, since, laterSince, ...read, closed: next }, pauseMs: everyMs };
   };
 }
 
@@ -129,12 +140,13 @@ async function postLimits(
   accounts: readonly LimitedAccount[],
   search: LimitSearch,
 ): Promise<void> {
-  if (journal === undefined) return;
+  const opened = await journal();
+  if (opened === undefined) return;
   let damaged: Error | undefined;
   for (const window of limitWindows(accounts, search)) {
     beat();
     try {
-      for (const notice of await limitNotices(journal, place, window, search)) await post(notice);
+      for (const notice of await limitNotices(opened, place, window, search)) await post(notice);
     } catch (error) {
       // This concerns one limit. The journal being down would concern all of them.
       if ((error as Error).name !== 'JournalRecordError') throw error;
@@ -158,20 +170,4 @@ async function postClosed(
     await post(makeNotice(place, 'account.closed', [place.taskQueue, account, since], since, data));
   }
   return Object.fromEntries(closed);
-}
-
-/** Lets one source fail without the others: the next round reads it again. */
-async function orLater<T>(what: string, otherwise: T, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throwBug(error);
-    if (cancellationSignal().aborted) throw error;
-    const { name } = error as Error;
-    log.warn(`Notices could not ${what}; they will try again`, {
-      error: name,
-      attempt: activityInfo().attempt,
-    });
-    return otherwise;
-  }
 }

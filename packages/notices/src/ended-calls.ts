@@ -1,45 +1,25 @@
 import { type Client, decodeActivityExecutionStatus } from '@temporalio/client';
 import { type SerializationContext } from '@temporalio/common';
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
-import { describeStandalone, standaloneActivities } from 'temporal-media/internal/client/workflow-service';
+import {
+  describeStandalone,
+  type StandaloneActivity,
+  standaloneActivities,
+  unlessDenied,
+} from 'temporal-media/internal/client/workflow-service';
+import { throwBug } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { ACTIVITY, activityQueues, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { idArgument } from 'temporal-media/internal/domain/terminal-text';
-import { type CreateJournal } from 'temporal-media/stores';
-import { noticesOfLog, refusedAccount } from './journal-notices';
-import { campaignNotices } from './money-notices';
-import {
-  fieldOf,
-  numbersIn,
-  plainId,
-  makeNotice,
-  type Notice,
-  type NoticePlace,
-  plainNumber,
-  plainWord,
-} from './notice';
-
-/** One search for events. Everything that it finds is posted. */
-export interface CollectRound {
-  readonly client: Client;
-  readonly place: NoticePlace;
-  /** Undefined if this machine has none. */
-  readonly journal: CreateJournal | undefined;
-  /** Workflow time, in milliseconds since the Unix epoch. */
-  readonly since: number;
-  readonly now: number;
-  /** Reports progress, and throws if the worker stops. */
-  readonly beat: () => void;
-  /** Whether this process has not yet posted an execution's notices. */
-  readonly isNew: (runId: string) => boolean;
-  /** Starts the delivery of a notice, unless it was started before. */
-  readonly post: (notice: Notice) => Promise<void>;
-  /** Reports that the service refuses an account's calls. */
-  readonly closed: (account: string, reason: string) => void;
-}
+import { type CollectRound, orLater, readOrGiveUp } from './collect-round';
+import { type Ended, postEnded } from './ended-notices';
 
 /** Executions that are read at the same time. */
 const AT_ONCE = 4;
+/**
+ * How much time one list covers, in milliseconds. After an outage, a round reads slice after slice from the oldest on, so
+ * that the next one can continue where its time ended.
+ */
+const SLICE_MS = 15 * 60_000;
 
 const KINDS: { readonly [type: string]: string } = {
   [WORKFLOW.generateVideo]: 'video',
@@ -51,41 +31,103 @@ const KINDS: { readonly [type: string]: string } = {
   [ACTIVITY.editImage]: 'edit',
 };
 
-interface Ended {
-  readonly id: string;
+/** What a search has not posted. */
+export interface Left {
+  /** Everything that closed before this time was posted: milliseconds since the Unix epoch. Infinity if nothing is left. */
+  readonly from: number;
+  /** Executions that could not be read or posted. */
+  readonly failed: number;
+}
+
+/** An execution that a list contains. */
+interface Found {
   readonly runId: string;
-  readonly kind: string;
-  /** Temporal's status. */
-  readonly status: string;
+  /** When it closed, or an earlier time. */
   readonly closedAt: number;
-  /** What it returned; undefined if nothing, or if it cannot be read here. */
-  readonly result: unknown;
+  /** Undefined if its end is not an event. */
+  readonly read: () => Promise<Ended | undefined>;
 }
 
-/** Finds the calls and campaigns of the queue that have closed since a time, in whatever way. */
-export async function findEnded(round: CollectRound, closedSince: number): Promise<void> {
-  const since = `CloseTime >= '${new Date(closedSince).toISOString()}'`;
-  await findWorkflows(round, since);
-  await findActivities(round, since);
+interface Slice {
+  readonly from: number;
+  /** The condition of a list. */
+  readonly closed: string;
 }
 
-async function findWorkflows(round: CollectRound, since: string): Promise<void> {
+/** Lists the executions of a slice that this process has not posted, the oldest first. */
+type List = (round: CollectRound, slice: Slice) => Promise<readonly Found[]>;
+
+/**
+ * Finds the calls and campaigns of the queue that have closed since a time, in whatever way. An execution that fails does
+ * not keep the others waiting.
+ */
+export async function findEnded(round: CollectRound, closedSince: number): Promise<Left> {
+  const left = { from: Infinity, failed: 0 };
+  const lists = new Set<List>([endedWorkflows, endedActivities]);
+  for (let from = closedSince; ; from += SLICE_MS) {
+    const to = from + SLICE_MS;
+    const isLast = to >= round.now;
+    const slice = { from, closed: `CloseTime >= '${timeOf(from)}'` };
+    if (!isLast) slice.closed += ` AND CloseTime < '${timeOf(to)}'`;
+    for (const list of lists) {
+      const found = await orLater('list ended calls', undefined, () => list(round, slice));
+      if (found !== undefined) await postAll(round, found, left);
+      else {
+        left.from = Math.min(left.from, from);
+        lists.delete(list);
+      }
+    }
+    if (isLast || lists.size === 0) return left;
+    if (round.isOver()) return { ...left, from: Math.min(left.from, to) };
+  }
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
+
+async function postAll(
+  round: CollectRound,
+  found: readonly Found[],
+  left: { -readonly [part in keyof Left]: Left[part] },
+): Promise<void> {
+  await mapConcurrently(found, AT_ONCE, async (one) => {
+    if (!round.isOver()) {
+      round.beat();
+      try {
+        const ended = await one.read();
+        if (ended !== undefined) await postEnded(round, ended);
+        round.done(one.runId);
+        return;
+      } catch (error) {
+        throwBug(error);
+        round.beat();
+        left.failed += 1;
+      }
+    }
+    left.from = Math.min(left.from, one.closedAt);
+  });
+}
+
+async function endedWorkflows(round: CollectRound, { closed }: Slice): Promise<readonly Found[]> {
   const { client, place, beat, isNew } = round;
   const types = Object.keys(KINDS).map((type) => `'${type}'`);
-  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND WorkflowType IN (${types.join(', ')}) AND ExecutionStatus != 'ContinuedAsNew' AND ${since}`;
-  const found: Omit<Ended, 'result'>[] = [];
+  const query = `TaskQueue = ${JSON.stringify(place.taskQueue)} AND WorkflowType IN (${types.join(', ')}) AND ExecutionStatus != 'ContinuedAsNew' AND ${closed}`;
+  const found: Found[] = [];
   for await (const one of lenientClient(client).list({ query, pageSize: 1_000 })) {
     beat();
     const { workflowId: id, runId, type, status, closeTime } = one;
     if (closeTime === undefined || !isNew(runId)) continue;
-    const kind = KINDS[type] ?? type;
-    found.push({ id, runId, kind, status: status.name, closedAt: closeTime.getTime() });
+    const [kind, closedAt] = [KINDS[type] ?? type, closeTime.getTime()];
+    const read = () => readWorkflow(round, { id, runId, kind, status: status.name, closedAt });
+    found.push({ runId, closedAt, read });
   }
-  await mapConcurrently(found, AT_ONCE, async (one) => {
-    beat();
-    const result = one.status === 'COMPLETED' ? await resultOf(client, one.id, one.runId) : undefined;
-    await postEnded(round, { ...one, result });
-  });
+  return found.sort((one, other) => one.closedAt - other.closedAt);
+}
+
+async function readWorkflow(round: CollectRound, one: Omit<Ended, 'result'>): Promise<Ended> {
+  const { client } = round;
+  const { id, runId, closedAt, status } = one;
+  const read = () => readOrGiveUp(round, closedAt, () => resultOf(client, id, runId));
+  return { ...one, result: status === 'COMPLETED' ? await read() : undefined };
 }
 
 async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
@@ -94,121 +136,68 @@ async function resultOf(client: Client, workflowId: string, runId: string): Prom
     ...{ namespace, execution: { workflowId, runId }, maximumPageSize: 1 },
   });
   const payloads = history?.events?.[0]?.workflowExecutionCompletedEventAttributes?.result?.payloads;
-  return valueOf(client, payloads, { type: 'workflow', namespace, workflowId });
+  return resultIn(client, payloads, { type: 'workflow', namespace, workflowId });
 }
 
-async function findActivities(round: CollectRound, since: string): Promise<void> {
+async function endedActivities(round: CollectRound, { from, closed }: Slice): Promise<readonly Found[]> {
   const { client, place, beat, isNew } = round;
-  const { namespace } = place;
-  const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ${since}`;
-  for await (const activity of standaloneActivities(client, namespace, query)) {
-    beat();
-    const { activityId: id, runId } = activity;
-    if (!isNew(runId)) continue;
-    const found = await describeStandalone(client, namespace, activity);
-    const { info, outcome } = found ?? {};
-    const kind = KINDS[info?.activityType?.name ?? ''];
-    if (info?.closeTime == null || kind === undefined) continue;
-    const result = await activityValue(client, id, outcome?.result?.payloads);
-    const status = decodeActivityExecutionStatus(info.status) ?? 'UNKNOWN';
-    await postEnded(round, {
-      id,
-      runId,
-      kind,
-      status,
-      closedAt: Number(info.closeTime.seconds) * 1_000,
-      result,
-    });
+  const query = `TaskQueue = ${JSON.stringify(activityQueues(place.taskQueue).image)} AND ${closed}`;
+  const found: Found[] = [];
+  try {
+    for await (const activity of standaloneActivities(client, place.namespace, query)) {
+      beat();
+      const { runId } = activity;
+      if (isNew(runId)) found.push({ runId, closedAt: from, read: () => readActivity(round, activity) });
+    }
+  } catch (error) {
+    unlessDenied(error);
   }
+  // The list is newest first.
+  return found.reverse();
 }
 
-/** Returns the first value of what an activity without a workflow has returned or reported. */
-export function activityValue(
+async function readActivity(round: CollectRound, activity: StandaloneActivity): Promise<Ended | undefined> {
+  const { client, place } = round;
+  const { namespace } = place;
+  const { activityId, runId } = activity;
+  const { info, outcome } = (await describeStandalone(client, namespace, activity)) ?? {};
+  const kind = KINDS[info?.activityType?.name ?? ''];
+  if (info?.closeTime == null || kind === undefined) return undefined;
+  const closedAt = Number(info.closeTime.seconds) * 1_000;
+  const context = { type: 'activity', namespace, activityId, isLocal: false } as const;
+  const result = await readOrGiveUp(round, closedAt, () =>
+    resultIn(client, outcome?.result?.payloads, context),
+  );
+  const status = decodeActivityExecutionStatus(info.status) ?? 'UNKNOWN';
+  return { id: activityId, runId, kind, status, closedAt, result };
+}
+
+/** Returns the first value of what an activity without a workflow has reported; undefined if it cannot be read. */
+export async function activityValue(
   client: Client,
   activityId: string,
-  payloads: Parameters<typeof readPayloads>[1] | null | undefined,
+  payloads: Payloads,
 ): Promise<unknown> {
   const { namespace } = client.options;
-  return valueOf(client, payloads, { type: 'activity', namespace, activityId, isLocal: false });
+  const context = { type: 'activity', namespace, activityId, isLocal: false } as const;
+  return (await valueIn(client, payloads, context))?.value;
 }
 
-async function valueOf(
-  { options }: Client,
-  payloads: Parameters<typeof readPayloads>[1] | null | undefined,
-  context: SerializationContext,
-): Promise<unknown> {
-  const [read] = await readPayloads(options.loadedDataConverter, payloads ?? [], context);
+type Payloads = Parameters<typeof readPayloads>[1] | null | undefined;
+
+/** @throws UnreadableResultError, or CodecUnreachableError */
+async function resultIn(client: Client, payloads: Payloads, context: SerializationContext): Promise<unknown> {
+  const read = await valueIn(client, payloads, context);
+  // A storage that is down for a moment looks like this too.
+  if (read === undefined && (payloads?.length ?? 0) > 0) throw new UnreadableResultError();
   return read?.value;
 }
 
-async function postEnded(round: CollectRound, ended: Ended): Promise<void> {
-  for (const notice of ended.kind === 'campaign' ? ofCampaign(round, ended) : await ofCall(round, ended))
-    await round.post(notice);
+async function valueIn({ options }: Client, payloads: Payloads, context: SerializationContext) {
+  const [read] = await readPayloads(options.loadedDataConverter, payloads ?? [], context);
+  return read;
 }
 
-async function ofCall(round: CollectRound, ended: Ended): Promise<readonly Notice[]> {
-  const { place } = round;
-  const { id, runId, kind, status, closedAt, result } = ended;
-  const key = fieldOf(result, 'creationKey');
-  const outcome = plainWord(fieldOf(result, 'outcome'));
-  const reason = plainWord(fieldOf(result, 'reason'));
-  const video = fieldOf(result, 'video');
-  const facts = {
-    ...{ id, runId, kind, status, outcome, reason, creationKey: plainId(key), cost: costOf(result) },
-    ...{ taskId: plainId(fieldOf(video, 'taskId')), account: plainId(fieldOf(video, 'account')) },
-    command: `temporal-media status ${idArgument(id)}`,
-  };
-  const notices = [makeNotice(place, 'call.ended', [id, runId], closedAt, facts)];
-  const isOpen = outcome === 'unconfirmed' || outcome === 'results_lost';
-  if (!isOpen && facts.cost.state === 'needs_review')
-    notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
-  const isRefused = outcome === 'rejected' && (reason === 'credentials' || reason === 'quota');
-  if (!isOpen && !isRefused) return notices;
-  const log = await logOf(round, key);
-  const account = isRefused && log !== undefined ? refusedAccount(log) : undefined;
-  if (account !== undefined && reason !== null) round.closed(account, reason);
-  if (isOpen && log !== undefined)
-    notices.push(...noticesOfLog(place, log, round.now).map(({ notice }) => notice));
-  // Without the journal, nothing distinguishes the sends of a key.
-  if (isOpen && log === undefined)
-    notices.push(makeNotice(place, `call.${outcome}`, [id, runId], closedAt, facts));
-  return notices;
-}
-
-/** Returns the log of a call; undefined if the journal does not contain it, or if it cannot be read anymore. */
-async function logOf({ journal, place: { namespace } }: CollectRound, creationKey: unknown) {
-  if (journal === undefined || typeof creationKey !== 'string') return undefined;
-  try {
-    const log = await journal.read({ namespace, creationKey });
-    return log.length === 0 ? undefined : log;
-  } catch (error) {
-    if ((error as Error).name !== 'JournalRecordError') throw error;
-    return undefined;
-  }
-}
-
-function costOf(result: unknown) {
-  const billing = fieldOf(result, 'billing');
-  return {
-    state: plainWord(fieldOf(billing, 'state')),
-    microUnits: plainNumber(fieldOf(billing, 'estimate')),
-    currency: plainWord(fieldOf(billing, 'currency')),
-  };
-}
-
-function ofCampaign(
-  { place, now }: CollectRound,
-  { id, runId, status, closedAt, result }: Ended,
-): readonly Notice[] {
-  const [counts, money] = [numbersIn(fieldOf(result, 'counts')), numbersIn(fieldOf(result, 'money'))];
-  const currency = plainWord(fieldOf(result, 'currency'));
-  const facts = {
-    ...{ campaign: id, runId, status, outcome: plainWord(fieldOf(result, 'outcome')), counts },
-    cost: { ...money, currency },
-    command: `temporal-media campaign report ${idArgument(id)}`,
-  };
-  const notices = [makeNotice(place, 'campaign.ended', [id, runId], closedAt, facts)];
-  if ((money['needsReview'] ?? 0) > 0)
-    notices.push(makeNotice(place, 'call.review', [id, runId], closedAt, facts));
-  return [...notices, ...campaignNotices(place, id, result, now)];
+class UnreadableResultError extends Error {
+  override readonly name = 'UnreadableResultError';
 }

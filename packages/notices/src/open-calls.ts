@@ -9,7 +9,8 @@ import {
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { activityQueues, QUERY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { activityValue, type CollectRound } from './ended-calls';
+import { type CollectRound } from './collect-round';
+import { activityValue } from './ended-calls';
 import { campaignNotices } from './money-notices';
 import { fieldOf, plainId } from './notice';
 

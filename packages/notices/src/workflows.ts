@@ -22,6 +22,8 @@ export interface CollectorState {
   readonly begun: number;
   /** Everything that happened before this time was found: milliseconds since the Unix epoch, in workflow time. */
   readonly since: number;
+  /** Since when every round found executions that it could not read or report. */
+  readonly laterSince?: number | undefined;
   /** Where the reading of the journal continues; null for its beginning. */
   readonly journal: string | null;
   /** When the journal may be read from its beginning again. */

@@ -2,6 +2,7 @@ import { startCampaign } from '../support/campaign';
 import { canary, CanarySearch } from '../support/canary';
 import { eventually } from '../support/eventually';
 import { type MediaStack, SANDBOX_KEY } from '../support/media-stack';
+import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
 import { type Receiver, startReceiver } from './support/receiver';
 import { endNotices, startTestNotices, type TestNotices } from './support/test-notices';
@@ -62,6 +63,31 @@ describe('notices about calls and campaigns', () => {
     await server.client.workflow.getHandle(id).terminate();
     const { notice } = await receiver.until('call.ended', about(id));
     expect(notice.data).toMatchObject({ status: 'TERMINATED', outcome: null, cost: { microUnits: null } });
+  });
+
+  it.concurrent('a reset ends no call: only the end of the run that continues is one', async () => {
+    const made = await stack();
+    const { media, server } = made;
+    const id = server.uniqueId('reset');
+    await media.startVideo({ request: requestOf('[run:600s] a long take') }, { id });
+    await eventually('a decision', async () => {
+      const { events } = await server.client.workflow.getHandle(id).fetchHistory();
+      return events?.some((event) => event.workflowTaskCompletedEventAttributes != null);
+    });
+    const first = await server.client.workflow.getHandle(id).describe();
+    await resetWorkflow(server, id);
+    const other = server.uniqueId('other');
+    await media.startVideo({ request: requestOf('a long wait') }, { id: other, startDelay: '1 hour' });
+    await server.client.workflow.getHandle(other).terminate();
+    // What ended later was found.
+    await receiver.until('call.ended', about(other));
+    await eventually('two more looks', looks(made, 2));
+    expect(receiver.taken('call.ended', about(id))).toEqual([]);
+    await server.client.workflow.getHandle(id).terminate();
+    const { notice } = await receiver.until('call.ended', about(id));
+    expect(notice.data['runId']).not.toBe(first.runId);
+    await eventually('two more looks', looks(made, 2));
+    expect(receiver.taken('call.ended', about(id))).toHaveLength(1);
   });
 
   it.concurrent('an image, whatever runs it', async () => {

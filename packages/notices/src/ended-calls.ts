@@ -123,11 +123,32 @@ async function endedWorkflows(round: CollectRound, { closed }: Slice): Promise<r
   return found.sort((one, other) => one.closedAt - other.closedAt);
 }
 
-async function readWorkflow(round: CollectRound, one: Omit<Ended, 'result'>): Promise<Ended> {
+async function readWorkflow(round: CollectRound, one: Omit<Ended, 'result'>): Promise<Ended | undefined> {
   const { client } = round;
-  const { id, runId, closedAt, status } = one;
-  const read = () => readOrGiveUp(round, closedAt, () => resultOf(client, id, runId));
-  return { ...one, result: status === 'COMPLETED' ? await read() : undefined };
+  const { id, runId, closedAt } = one;
+  if (one.status === 'COMPLETED')
+    return { ...one, result: await readOrGiveUp(round, closedAt, () => resultOf(client, id, runId)) };
+  const continues = await readOrGiveUp(round, closedAt, () => isContinued(client, id, runId));
+  return continues === true ? undefined : { ...one, result: undefined };
+}
+
+/**
+ * Whether a newer run continues a call: a reset terminates the old run. The end of the newest run is the one that is
+ * reported.
+ */
+async function isContinued(
+  { options: { namespace }, workflowService }: Client,
+  workflowId: string,
+  runId: string,
+): Promise<boolean> {
+  const describe = async (run: string) => {
+    const execution = { workflowId, runId: run };
+    const described = await workflowService.describeWorkflowExecution({ namespace, execution });
+    return described.workflowExecutionInfo;
+  };
+  const newest = await describe('');
+  if (newest?.execution?.runId === runId) return false;
+  return newest?.closeTime == null || newest.firstRunId === (await describe(runId))?.firstRunId;
 }
 
 async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {

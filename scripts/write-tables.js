@@ -43,7 +43,7 @@ ${table(
 const OF_PLANS = /^(no_|manifest_|budget_|mixed_|unpriced_)/;
 
 /** Situations in which there is nothing to do for the workflow itself. */
-const QUIET = ['open', 'batch_open', 'batch_ended', 'completed'];
+const QUIET = ['open', 'batch_open', 'batch_ended', 'completed', 'completed_once'];
 
 /** Merges rows with the same advice. */
 function byAdvice(rows) {

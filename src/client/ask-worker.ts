@@ -5,12 +5,13 @@ import { otherwise, throwBug } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { purchaseOf } from '../domain/log-entries';
 import { QUERY, STARTED_BY, WORKFLOW } from '../domain/names';
-import { stateOf } from '../domain/paid-log';
+import { type KeyState, stateOf } from '../domain/paid-log';
 import {
   type DecidedEntry,
   NO_SEND,
   type ReviewJournalInput,
   type ReviewJournalPage,
+  type UnconfirmedEntry,
 } from '../domain/unconfirmed-decision';
 import { type CallWait } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
@@ -26,10 +27,14 @@ import {
 const WORKER_MS = 20_000;
 
 /** A send under a creation key, and its workflow. */
-interface SentUnder {
+export interface SentUnder {
   readonly taskId: string | null;
-  /** Null if the send was found by its task ID or was made outside a workflow. */
+  /** Null if the send was made outside a workflow. */
   readonly workflowId: string | null;
+  /** The key's log, if the journal is on this machine. */
+  readonly log?: KeyState;
+  /** The send that a worker reports as waiting for a decision or in flight. */
+  readonly open?: UnconfirmedEntry;
 }
 
 /** Looks things up in the journal: directly if it is on this machine, or else through one of the queue's workers. */
@@ -78,10 +83,10 @@ export class JournalLookup {
     try {
       const created = await fetchJournalPage(this.client, taskQueue, { list: 'created', creationKey });
       const [first] = created.created;
-      if (first !== undefined) return { taskId: first.taskId, workflowId: null };
+      if (first !== undefined) return { taskId: first.taskId, workflowId: first.workflowId };
       const open = await fetchJournalPage(this.client, taskQueue, { list: 'unconfirmed', creationKey });
       const [unknown] = open.unconfirmed;
-      return unknown && { taskId: null, workflowId: unknown.workflowId };
+      return unknown && { taskId: null, workflowId: unknown.workflowId, open: unknown };
     } catch (error) {
       throwBug(error);
       return undefined;
@@ -101,10 +106,10 @@ export class JournalLookup {
   }
 
   /**
-   * Returns an adopted task; null if it is unknown under this key. Another account may have a task with the same ID.
+   * Returns a key's task; null if it is unknown under this key. Another account may have a task with the same ID.
    */
   async adopted(
-    { taskId, creationKey }: DecidedEntry,
+    { taskId, creationKey }: Pick<DecidedEntry, 'taskId' | 'creationKey'>,
     taskQueue: string | undefined,
   ): Promise<VideoTask | null> {
     if (taskId === null) return null;
@@ -115,12 +120,13 @@ export class JournalLookup {
   private async localKey(creationKey: string): Promise<SentUnder | undefined> {
     if (this.local === undefined) return undefined;
     const { namespace } = this.client.options;
-    const { sends, bought } = stateOf(await this.local.read({ namespace, creationKey }));
+    const log = stateOf(await this.local.read({ namespace, creationKey }));
+    const { sends, bought } = log;
     const send = sends[bought ?? sends.length - 1];
     if (send === undefined) return undefined;
     const answer = purchaseOf(send);
     const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
-    return { taskId, workflowId: send.sent.workflowId };
+    return { taskId, workflowId: send.sent.workflowId, log };
   }
 }
 

@@ -5,10 +5,12 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
-import { type Advice, situation, type Word } from '../domain/advice';
+import { type Advice, situation } from '../domain/advice';
 import { decisionInForce } from '../domain/closed-call';
+import { keySource } from '../domain/creation-key';
 import { baseTaskQueue, isOpen, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
+import { type AdviceValues, type Word } from '../domain/placeholders';
 import { shellWord } from '../domain/terminal-text';
 import { type DecidedEntry } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
@@ -79,7 +81,37 @@ export function adviceOnDecision(
   word: Word,
 ): Advice {
   const task = video?.taskId ?? taskId;
-  return situation(DECIDED[decision], { WHO: by, TIME: at, TASK: task, KEY: creationKey ?? id }, word);
+  const key = creationKey ?? id;
+  const values = { WHO: by, TIME: at, TASK: task, ...keyValues(key) };
+  const source = decision === 'resubmit' ? keySource(key) : undefined;
+  if (source === undefined) return situation(DECIDED[decision], values, word);
+  return source.by === 'run' ? situation('resubmitted_derived', values, word) : adviceOnClosed(key, word);
+}
+
+/**
+ * Returns the advice on a call that was closed without a task or an outcome. Only a start with the same creation key
+ * adopts what was bought, and only a key that a caller passed can be passed again.
+ * @param word quotes a word for the current shell
+ */
+export function adviceOnClosed(creationKey: string | null, word?: Word): Advice {
+  if (creationKey === null) return situation('closed_unknown');
+  const values = keyValues(creationKey);
+  switch (keySource(creationKey)?.by) {
+    case 'run':
+      return situation('closed_derived', values, word);
+    case 'activity':
+      return situation('closed_activity', values, word);
+    case 'row':
+      return situation('campaign', { ID: values['OWNER'] }, word);
+    case undefined:
+      return situation('closed', values, word);
+  }
+}
+
+/** Returns the values for advice on a creation key: the key, and the run of a workflow that derived it. */
+export function keyValues(creationKey: string): AdviceValues {
+  const { workflowId, runId } = keySource(creationKey) ?? {};
+  return { KEY: creationKey, OWNER: workflowId, RUN: runId };
 }
 
 /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
@@ -147,12 +179,12 @@ export async function resumeWorkflow(
     return video === null ? handle : startAwait(starter, video, wait);
   }
   // The workflow was terminated, failed or timed out, but its last state still contains the task.
-  const { video } = await client.workflow
+  const { video, creationKey } = await client.workflow
     .getHandle(workflowId, description.runId)
     .query<VideoState>(QUERY.videoState);
   if (video === null) {
     throw new ResumeError(
-      `The workflow "${workflowId}" ended with status ${status.name.toLowerCase()} before it had a task. ${situation('closed', { KEY: workflowId }).text}`,
+      `The workflow "${workflowId}" ended with status ${status.name.toLowerCase()} before it had a task. ${adviceOnClosed(creationKey).text}`,
     );
   }
   return startAwait(starter, video, wait);

@@ -1,8 +1,9 @@
+import { type AdviceValues, filled, type Word } from './placeholders';
+
 /**
- * The advice on what to do next about a paid call, a campaign or one of its rows. `status`, `resume`, `replay`, the
- * campaign commands, the report, docs/failures.md and docs/on-call.md all take their wording from this file.
- *
- * A word in capitals (`ID`, `TASK`, `QUEUE` …) is a placeholder that {@link filled} replaces with a value.
+ * The advice on what to do next about a paid call, a campaign or one of its rows. The commands, the report,
+ * docs/failures.md and docs/on-call.md all take their wording from this file. Words in capitals (`ID`, `TASK`, `QUEUE` …)
+ * are placeholders, which `filled` replaces with values.
  */
 
 /** The next step, in machine-readable form. */
@@ -17,6 +18,8 @@ export type Step =
   | 'resume'
   /** Start the same request again under the same id. */
   | 'start_again'
+  /** Do not start it: its creation key is unknown, or no start can pass it. */
+  | 'no_start'
   /** Settle an unconfirmed send. */
   | 'decide'
   /** Follow the outcome's advice. */
@@ -160,12 +163,22 @@ export const SITUATIONS = {
   resubmitted: [
     'start_again',
     'A person authorized one more send.',
-    'WHO authorized one more send at TIME. Start the same request again under id KEY.',
+    'WHO authorized one more send at TIME. Start the same request again with creation key KEY (`--id KEY`).',
+  ],
+  resubmitted_derived: [
+    'no_start',
+    'A person authorized one more send, but only the run that derived the creation key can use it.',
+    'WHO authorized one more send at TIME. To send it, reset run RUN of workflow OWNER to an event before the call. No other start can use creation key KEY.',
   ],
   completed: [
     'nothing',
     'The result is verified and stored.',
-    'It is done. Starting the same id again returns the same result and buys nothing.',
+    'It is done. Starting the same request again with creation key KEY (`--id KEY`) returns the same result and buys nothing.',
+  ],
+  completed_once: [
+    'nothing',
+    'The result is verified and stored. Its creation key is unknown here, or was derived.',
+    'It is done. Do not start it again: its creation key is unknown here or was derived, so another start buys again.',
   ],
   result_unread: [
     'see_outcome',
@@ -180,11 +193,33 @@ export const SITUATIONS = {
   closed: [
     'start_again',
     'The workflow ended without a task or an outcome, for example because it was terminated.',
-    `Start the same request again under id KEY: ${ADOPTS}`,
+    `Start the same request again with creation key KEY (\`--id KEY\`): ${ADOPTS}`,
+  ],
+  closed_unknown: [
+    'no_start',
+    'It ended without a task or an outcome, and its creation key cannot be read here. The key may differ from its id.',
+    'Find its creation key first: it is `creationKey` in its input. A start with that key adopts earlier purchases, but one with another key buys again.',
+  ],
+  closed_derived: [
+    'no_start',
+    'It ended without a task or an outcome. A workflow derived its creation key, and only that run of the workflow can use it.',
+    'Do not start it yourself, because another key buys again. Reset run RUN of workflow OWNER to an event before the call: it then adopts what was bought under KEY. `temporal-media unconfirmed show KEY` shows whether a send waits for a decision, and `temporal-media orphans` lists tasks that no workflow fetches.',
+  ],
+  closed_activity: [
+    'no_start',
+    'It ended without an outcome. Its creation key was derived from the activity, so nothing can use it again.',
+    'Do not start it again before you know whether it was bought: another start buys again. `temporal-media unconfirmed show KEY` shows whether its send waits for a decision.',
   ],
 } as const satisfies { readonly [situation: string]: Situation };
 
 export type SituationName = keyof typeof SITUATIONS;
+
+/** What to add to advice that speaks of the same id, if the id is not the creation key. */
+export const KEY_NOTES = {
+  given: 'Use its creation key KEY as the id (`--id KEY`).',
+  derived: 'To use its creation key again, reset run RUN of workflow OWNER to an event before the call.',
+  unknown: 'Its creation key is unknown here or cannot be used again, so a new start can buy again.',
+} as const;
 
 /** The next step and its text. */
 export interface Advice {
@@ -363,38 +398,3 @@ export const CAMPAIGN_ADVICE = {
   budget_refused:
     'Add price rules to the model configuration (MEDIA_MODELS), or split the manifest. `temporal-media models ls` shows the prices.',
 } as const;
-
-/** Values for the placeholders. A placeholder without a value is left unchanged. */
-export interface AdviceValues {
-  readonly [name: string]: string | null | undefined;
-}
-
-/**
- * Returns advice with values inserted. In commands, values are quoted for the shell, and an id that looks like an
- * option is placed after `--`.
- * @param word quotes a word for the current shell. @default inserts only values that need no quotes and keeps the
- * placeholder for all other values
- */
-export function filled(text: string, values: AdviceValues, word: Word = plainWord): string {
-  const put = (all: string, option: string, name: string, isCode: boolean): string => {
-    const value = values[name];
-    if (value == null) return all;
-    if (!isCode) return `${option}${value}`;
-    const quoted = word(value);
-    if (quoted === undefined) return all;
-    return `${option === '' && value.startsWith('-') ? '-- ' : option}${quoted}`;
-  };
-  return text
-    .split('`')
-    .map((part, index) =>
-      part.replace(/(--[a-z-]+ )?\b([A-Z]{2,})\b/g, (all: string, option: string | undefined, name: string) =>
-        put(all, option ?? '', name, index % 2 === 1),
-      ),
-    )
-    .join('`');
-}
-
-/** Quotes a word for a shell. Returns undefined if the word must not be inserted. */
-export type Word = (text: string) => string | undefined;
-
-const plainWord: Word = (text) => (/^\w[\w.:@/-]{0,127}$/.test(text) ? text : undefined);

@@ -60,8 +60,29 @@ export function givenKeyIssue(given: string, maker?: string): string | undefined
   return `creationKey starts with a prefix that is reserved for derived keys (${marks}), so it could belong to another call. Nothing was sent. Pass your own key, such as the id of the row or order that the call is for.`;
 }
 
+/** What a key was derived from: a run of a workflow, or a campaign. */
+export interface KeySource {
+  readonly by: keyof typeof MARK;
+  /** Workflow ID of the workflow or campaign. */
+  readonly workflowId: string;
+  /** Only a reset of this run derives the key again. Empty for a campaign. */
+  readonly runId: string;
+}
+
+/** Returns what a key was derived from, or undefined for a key that a caller passed. */
+export function keySource(key: string): KeySource | undefined {
+  const by = (['run', 'activity', 'row'] as const).find((kind) => key.startsWith(MARK[kind]));
+  if (by === undefined) return undefined;
+  const [workflowId = '', second = ''] = key.slice(MARK[by].length).split('/').map(unescaped);
+  return { by, workflowId, runId: by === 'row' ? '' : second };
+}
+
 const runKeyPrefix = (workflowId: string): string => `${MARK.run}${escaped(workflowId)}/`;
 
 function escaped(text: string, signs = /[%/]/g): string {
   return text.replace(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function unescaped(text: string): string {
+  return text.replace(/%([0-9A-F]{2})/g, (_all, code: string) => String.fromCharCode(parseInt(code, 16)));
 }

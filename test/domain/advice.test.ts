@@ -1,7 +1,6 @@
 import { videoSituation } from '../../packages/cli/src/shared/case-advice';
 import {
   CAMPAIGN_ADVICE,
-  filled,
   OUTCOME_ADVICE,
   rowAdvice,
   situation,
@@ -9,6 +8,7 @@ import {
   type SituationName,
 } from '../../src/domain/advice';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
+import { filled } from '../../src/domain/placeholders';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { shellWord } from '../../src/domain/terminal-text';
 import { makeVideoTask } from './make-video-task';

@@ -96,7 +96,7 @@ describe('an image call without a workflow', () => {
     await expect(started.result()).rejects.toThrow();
     const shown = await runJson(['status', id], media.env);
     expect(shown.reply.data).toMatchObject({ foundBy: 'activity_id', activity: { status: 'TIMED_OUT' } });
-    expect(shown.reply.data?.['safe']).toContain(`Start the same request again under id ${id}`);
+    expect(shown.reply.data?.['safe']).toContain(`Start the same request again with creation key ${id}`);
     const { queues: _queues, ...same } = call;
     expect(await images.execute(same, { id })).toMatchObject({ outcome: 'completed' });
     expect(await accepted(media, prompt)).toBe(1);

@@ -98,7 +98,7 @@ describe('a decision about a call whose workflow has ended', () => {
     const before = await accepted();
     expect((await decide('resubmit', id, '--yes')).code).toBe(0);
     const { reply } = await json('status', id);
-    expect(reply.data?.['safe']).toContain(`Start the same request again under id ${id}.`);
+    expect(reply.data?.['safe']).toContain(`Start the same request again with creation key ${id} `);
     const again = await json(
       ...['video', '--model', 'cine-1', '--duration', '2', '--prompt', 'a harbour at night', '--id', id],
       ...['--out', path.join(bench.dir, 'again')],

@@ -1,9 +1,10 @@
 import { type ReportSummary } from '@temporal-media/report';
 import { type BatchView, type CampaignResult, type CampaignState } from 'temporal-media';
-import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
+import { CAMPAIGN_ADVICE } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { endedRows } from 'temporal-media/internal/domain/campaign/results';
 import { isOpen, PAUSED, ROWS_WAIT } from 'temporal-media/internal/domain/names';
+import { filled } from 'temporal-media/internal/domain/placeholders';
 import { adviceOf } from '../shared/case-advice';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withServer } from '../shared/context';

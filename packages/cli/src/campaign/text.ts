@@ -7,9 +7,10 @@ import {
   type RowCounts,
   type RowOutcome,
 } from 'temporal-media';
-import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
+import { CAMPAIGN_ADVICE } from 'temporal-media/internal/domain/advice';
 import { endedRows, ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { filled } from 'temporal-media/internal/domain/placeholders';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
 import { shellWord } from '../shared/text';
 

@@ -1,16 +1,16 @@
 import { type VideoState } from 'temporal-media';
-import { adviceOnDecision } from 'temporal-media/internal/client/resume-video';
+import { adviceOnClosed, adviceOnDecision, keyValues } from 'temporal-media/internal/client/resume-video';
 import {
   type Advice,
-  type AdviceValues,
+  KEY_NOTES,
   situation,
   type SituationName,
   SITUATIONS,
   type Step,
-  type Word,
 } from 'temporal-media/internal/domain/advice';
 import { campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
 import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
+import { keySource } from 'temporal-media/internal/domain/creation-key';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import {
   isImageWorkflow,
@@ -19,6 +19,7 @@ import {
   PAUSED,
   WORKFLOW,
 } from 'temporal-media/internal/domain/names';
+import { type AdviceValues, filled, type Word } from 'temporal-media/internal/domain/placeholders';
 import { type CaseFacts, type ExecutionView, type OpenActivity, type StandaloneCall } from './case';
 
 /**
@@ -27,10 +28,13 @@ import { type CaseFacts, type ExecutionView, type OpenActivity, type StandaloneC
  * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {
-  const { workflow, activity } = facts;
-  if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
+  const { workflow, activity, creationKey, outcome } = facts;
+  const isOwn = workflow !== null && !isMediaWorkflow(workflow.type);
+  // Of a call in the user's own workflow, which continues after the call.
+  const hasEnded = isOwn && creationKey !== null && outcome !== null;
+  if (workflow !== null && isOpen(workflow.status) && !hasEnded) return whileOpen(facts, workflow, word);
   if (activity !== null && isOpen(activity.status)) return whileStandalone(facts, activity, word);
-  if (workflow !== null && !isMediaWorkflow(workflow.type)) return situation('own_ended');
+  if (isOwn && creationKey === null) return situation('own_ended');
   if (workflow?.type === WORKFLOW.campaignBatch)
     return situation('batch_ended', { ID: campaignOfBatch(workflow.workflowId) }, word);
   return afterwards(facts, word);
@@ -66,7 +70,7 @@ function whileOpen(
     return situation('batch_open', { ID: campaignOfBatch(workflowId) }, word);
   if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
   if (isImageWorkflow(type)) return situation('image');
-  return situation(calls.length > 0 ? 'own_open' : 'open');
+  return situation(calls.length > 0 && creationKey === null ? 'own_open' : 'open');
 }
 
 function whileStandalone({ unserved }: CaseFacts, activity: StandaloneCall, word: Word): Advice {
@@ -105,20 +109,37 @@ export function videoSituation({
 }
 
 function afterwards(facts: CaseFacts, word: Word): Advice {
-  const { id, workflow, activity, video, outcome, creationKey } = facts;
+  const { workflow, activity, video, outcome, creationKey } = facts;
+  const source = creationKey === null ? undefined : keySource(creationKey);
+  if (workflow === null && video === null && source?.by === 'row') return adviceOnClosed(creationKey, word);
   const decision = decisionInForce(facts.outcome, facts.decisions);
   const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
   if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
   if (outcome !== null) {
     const hint = failureRow(outcome)?.hint;
-    if (hint === undefined) return situation('completed');
-    return { step: STEPS[outcome.outcome] ?? 'see_outcome', text: hint };
+    if (hint === undefined) return completed(creationKey, word);
+    const note = /same id/.test(hint) ? noteOnKey(facts, word) : '';
+    return { step: STEPS[outcome.outcome] ?? 'see_outcome', text: `${hint}${note}` };
   }
   if (video !== null) return situation('closed_with_task', { TASK: video.taskId }, word);
   if (workflow?.type === WORKFLOW.runCampaign)
     return situation('campaign', { ID: workflow.workflowId }, word);
-  if ((workflow ?? activity)?.status === 'COMPLETED') return situation('result_unread');
-  return situation('closed', { KEY: creationKey ?? workflow?.workflowId ?? id }, word);
+  const isMedia = workflow === null || isMediaWorkflow(workflow.type);
+  if (isMedia && (workflow ?? activity)?.status === 'COMPLETED') return situation('result_unread');
+  return adviceOnClosed(creationKey, word);
+}
+
+function completed(creationKey: string | null, word: Word): Advice {
+  if (creationKey === null || keySource(creationKey) !== undefined) return situation('completed_once');
+  return situation('completed', keyValues(creationKey), word);
+}
+
+/** Says which key to use where advice speaks of the same id. */
+function noteOnKey({ id, workflow, activity, creationKey }: CaseFacts, word: Word): string {
+  if (creationKey === (workflow?.workflowId ?? activity?.activityId ?? id)) return '';
+  const by = creationKey === null ? 'row' : (keySource(creationKey)?.by ?? 'given');
+  const note = KEY_NOTES[by === 'given' ? 'given' : by === 'run' ? 'derived' : 'unknown'];
+  return ` ${filled(note, keyValues(creationKey ?? ''), word)}`;
 }
 
 const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', unconfirmed: 'decide' };

@@ -10,7 +10,7 @@ import {
   type VideoTask,
 } from 'temporal-media';
 import { billedFor, mayBeOwed, type Send } from 'temporal-media/internal/domain/log-entries';
-import { isImageWorkflow, isOpen, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { isImageWorkflow, isMediaWorkflow, isOpen, WORKFLOW } from 'temporal-media/internal/domain/names';
 
 /** A workflow execution, as commands show it. */
 export interface ExecutionView {
@@ -75,8 +75,10 @@ export interface StandaloneCall extends OpenActivity {
 export interface OwnCall {
   /** Type of the child workflow or activity. */
   readonly type: string;
-  /** Id of the child workflow or activity. */
+  /** Id of the child workflow or activity. An activity's id is unique only within its workflow. */
   readonly id: string;
+  /** The creation key, by which `status` finds the call. Null if it cannot be read here. */
+  readonly creationKey: string | null;
   readonly state: 'open' | 'completed' | 'failed' | 'cancelled';
 }
 
@@ -143,12 +145,13 @@ function billedTotal(sends: readonly Send[]): Money | null {
  * @param sends those of the call's creation key, if this machine can read the journal
  */
 export function caseMoney(
-  { outcome, state, video, workflow, activity, estimate }: CaseFacts,
+  { outcome, state, video, workflow, activity, estimate, creationKey }: CaseFacts,
   sends: readonly Send[] = [],
 ): CaseMoney | null {
   const amounts = { estimate, actual: billedTotal(sends) };
   if (outcome !== null) return sinceOutcome(outcome.billing, amounts, sends);
-  if (workflow !== null && !isPaidCall(workflow)) return null;
+  const isOfOwn = workflow !== null && !isMediaWorkflow(workflow.type) && creationKey !== null;
+  if (workflow !== null && !isPaidCall(workflow) && !isOfOwn) return null;
   // Another run under this id may owe money, so a call is not reported as free before it has an outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create' && !sends.some(mayBeOwed);
   if (isUnsent) return null;

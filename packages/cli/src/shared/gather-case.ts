@@ -1,4 +1,3 @@
-import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
 import {
   type ServiceView,
@@ -12,7 +11,7 @@ import {
 import { awaitVideoWorkflowId, CodecUnreachableError } from 'temporal-media/client';
 import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
 import { startedActivity, videoState } from 'temporal-media/internal/client/workflow-handle';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
 import {
   baseTaskQueue,
@@ -20,6 +19,7 @@ import {
   isMediaWorkflow,
   isOpen,
   PAUSED,
+  WORKFLOW,
 } from 'temporal-media/internal/domain/names';
 import { type CreateJournal } from 'temporal-media/stores';
 import {
@@ -33,6 +33,7 @@ import {
 } from './case';
 import { type PollerKind, viewExecution, viewStandalone } from './execution-state';
 import { whyHeld } from './held-workflow';
+import { keyOfActivity, keyOfWorkflow, loggedOutcome } from './key-of-call';
 import {
   estimateOf,
   isUnreadable,
@@ -40,7 +41,7 @@ import {
   unreadableNote,
   withoutServiceText,
 } from './readable-outcome';
-import { ownCalls, searchHistories, taskInHistory } from './search-histories';
+import { earlierRuns, ownCalls, searchHistories, taskInHistory } from './search-histories';
 
 /** The sources that a case is gathered from. */
 export interface CaseSource {
@@ -66,8 +67,6 @@ export interface GatheredCase extends CaseFacts {
 export type Gathered = GatheredCase | { readonly unread: number };
 
 const QUERY_MS = 6_000;
-/** Maximum number of runs to look at for an id, newest first. */
-const MOST_LISTED = 50;
 
 /**
  * Collects what is known about an id. Tries the id as a workflow id, as a task id (in the journal's index and in the
@@ -125,7 +124,10 @@ class Gathering {
     const base = baseTaskQueue(activity.taskQueue);
     await this.useQueue(base === activity.taskQueue ? this.taskQueue : base);
     const outcome = await this.outcomeOfActivity(activity);
-    this.creationKey ??= keyOfOutcome(outcome) ?? activity.activityId;
+    this.creationKey ??=
+      keyOfOutcome(outcome) ??
+      (await keyOfActivity(this.source.client, activity)) ??
+      (await this.idIfKey(activity.activityId, null));
     this.estimate = estimateOf(outcome);
     const decisions = isOpen(activity.status) ? [] : await this.decisionsOf(null, outcome);
     return this.facts('activity_id', { activity, outcome, decisions });
@@ -168,16 +170,17 @@ class Gathering {
     const found = await this.journal.key(this.id, this.asked);
     if (found === undefined) return undefined;
     this.creationKey = this.id;
+    this.video = await this.journal.adopted({ ...found, creationKey: this.id }, this.asked);
+    const logged = loggedOutcome(found, this.id);
     // The key of a row or of a call in the user's own workflow is not a workflow id.
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
-    if (owner !== undefined) return this.describe('journal', owner);
-    this.notes.push(
-      found.workflowId === null
-        ? `The server has no workflow or activity ${this.id}, but the journal contains its key: its history or record has been deleted, for example after the retention period. The journal contains everything that was bought.`
-        : `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
-    );
-    const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
-    return byTask ?? this.describe('journal', null);
+    if (owner === undefined)
+      this.notes.push(
+        found.workflowId === null
+          ? `The server has no workflow or activity ${this.id}, but the journal contains its key: its history or record has been deleted, for example after the retention period. The journal contains everything that was bought.`
+          : `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
+      );
+    return this.describe('journal', owner ?? null, logged && withoutServiceText(logged));
   }
 
   private async byService(): Promise<GatheredCase | undefined> {
@@ -189,19 +192,24 @@ class Gathering {
   }
 
   /**
-   * Adds decisions, the task's later wait, its state or outcome, and the service's record if no workflow polls the
-   * task.
+   * Adds decisions, the task's later wait, its state or outcome, and, if no workflow polls it, the service's record.
+   * @param logged how the call ended according to the journal, if its workflow has no outcome for this call
    */
-  private async describe(foundBy: CaseFacts['foundBy'], first: ExecutionView | null): Promise<GatheredCase> {
+  private async describe(
+    foundBy: CaseFacts['foundBy'],
+    first: ExecutionView | null,
+    logged: CaseFacts['outcome'] = null,
+  ): Promise<GatheredCase> {
     if (first !== null) await this.useQueue(first.taskQueue);
     let workflow = first;
     let state = await this.stateOf(first);
-    let outcome = await this.outcomeOf(first);
+    let outcome = first !== null && isPaidCall(first) ? await this.outcomeOf(first) : logged;
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
     if (this.video === null && state === null && first !== null && isVideoCall(first))
       this.video = (await taskInHistory(this.source.client, first)) ?? null;
-    this.creationKey ??= state?.creationKey ?? keyOfOutcome(outcome);
+    this.creationKey ??= state?.creationKey ?? keyOfOutcome(outcome) ?? (await this.keyOf(first));
     this.estimate = state?.estimate ?? estimateOf(outcome);
+    if (outcome === null) this.video ??= await this.unseenTask(first);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = decisionInForce(outcome, decisions);
     if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
@@ -221,8 +229,8 @@ class Gathering {
     const { id, video, creationKey, estimate, notes } = this;
     const { workflow = null } = found;
     const isOwn = workflow !== null && !isMediaWorkflow(workflow.type);
-    const earlierRuns =
-      workflow === null ? [] : await this.earlierRuns(found.otherWorkflows?.[0] ?? workflow);
+    const runs =
+      workflow === null ? [] : await earlierRuns(this.source.client, found.otherWorkflows?.[0] ?? workflow);
     const calls = isOwn ? await ownCalls(this.source.client, workflow).catch(otherwise([])) : [];
     await this.noteImageWaits(workflow);
     return {
@@ -234,7 +242,7 @@ class Gathering {
         estimate,
         notes,
         calls,
-        earlierRuns,
+        earlierRuns: runs,
         held: await this.heldBy(workflow),
         unserved: await this.unservedBy(
           found.activity == null ? workflow?.pendingActivities : [found.activity],
@@ -253,27 +261,30 @@ class Gathering {
     };
   }
 
-  private view(workflowId: string): Promise<ExecutionView | undefined> {
-    return viewExecution(this.source.client, workflowId, (id) => this.source.workflowUrl(id));
+  /** Returns the creation key of a workflow that makes one paid call; null if it is unknown. */
+  private async keyOf(workflow: ExecutionView | null): Promise<string | null> {
+    if (workflow === null || !isPaidCall(workflow) || workflow.type === WORKFLOW.awaitVideo) return null;
+    const key = await keyOfWorkflow(this.source.client, workflow);
+    const { workflowId } = workflow;
+    return key ?? (goesOn(workflow) ? null : this.idIfKey(workflowId, workflowId));
   }
 
-  /** Returns executions that were started separately, excluding the runs that the newest one continues. */
-  private async earlierRuns({ workflowId, runId }: ExecutionView): Promise<string[]> {
-    if (workflowId.includes("'")) return [];
-    const query = `WorkflowId = '${workflowId}'`;
-    const found: ListedExecution[] = [];
-    try {
-      for await (const one of listExecutions(this.source.client, query)) {
-        found.push(one);
-        if (found.length === MOST_LISTED) break;
-      }
-    } catch (error) {
-      // Nothing else needs visibility.
-      throwBug(error);
-    }
-    const own = found.find((one) => one.runId === runId);
-    const others = found.filter((one) => one !== own && one.rootRunId !== own?.rootRunId);
-    return others.map((one) => one.runId);
+  /** Returns an id if the journal shows that its call was sent under it as the key; otherwise null. */
+  private async idIfKey(id: string, workflowId: string | null): Promise<string | null> {
+    const sent = await this.journal.key(id, this.asked);
+    return sent?.workflowId === workflowId ? id : null;
+  }
+
+  /** Returns the task of a video whose workflow was closed before it knew the task. */
+  private async unseenTask(first: ExecutionView | null): Promise<VideoTask | null> {
+    const { creationKey } = this;
+    if (creationKey === null || first === null || !isVideoCall(first) || goesOn(first)) return null;
+    const sent = await this.journal.key(creationKey, this.asked);
+    return sent === undefined ? null : this.journal.adopted({ ...sent, creationKey }, this.asked);
+  }
+
+  private view(workflowId: string): Promise<ExecutionView | undefined> {
+    return viewExecution(this.source.client, workflowId, (id) => this.source.workflowUrl(id));
   }
 
   /** Returns the workflow that waits for the task, if it is still running or ended after the first workflow. */
@@ -294,9 +305,8 @@ class Gathering {
       outcome === null
         ? !goesOn(first) && (first === null || isPaidCall(first))
         : outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost';
-    const key = this.creationKey ?? first?.workflowId;
-    if (!mayBeDecided || key === undefined) return [];
-    const found = await this.journal.decisions(key, this.asked);
+    if (!mayBeDecided || this.creationKey === null) return [];
+    const found = await this.journal.decisions(this.creationKey, this.asked);
     if (found === undefined)
       this.notes.push(
         'It is unknown whether a person has decided about it, because no worker could be queried.',

@@ -1,13 +1,19 @@
-import { type ExecutionIds, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
+import {
+  type ExecutionIds,
+  type ListedExecution,
+  listExecutions,
+} from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { type VideoTask } from 'temporal-media';
 import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
-import { otherwise } from 'temporal-media/internal/domain/bug';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { activityKey } from 'temporal-media/internal/domain/creation-key';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { isImageActivity, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { ACTIVITY, isImageActivity, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { type ExecutionView, type OwnCall } from './case';
+import { keyInInput } from './key-of-call';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.generateVideo,
@@ -24,11 +30,28 @@ type Events = NonNullable<
 /** Returns the paid calls of a user's workflow in order: child workflows and image activities. */
 export async function ownCalls(client: Client, { workflowId, runId }: ExecutionView): Promise<OwnCall[]> {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-  return callsIn(events ?? []);
+  const { namespace, loadedDataConverter } = client.options;
+  const found = await Promise.all(
+    callsIn(events ?? []).map(async ({ input, ...call }) => {
+      const { id, type } = call;
+      const context = isChild(type)
+        ? ({ type: 'workflow', namespace, workflowId: id } as const)
+        : ({ type: 'activity', namespace, workflowId, activityId: id, isLocal: false } as const);
+      const [read] = await readPayloads(loadedDataConverter, input, context);
+      const derived = isChild(type) ? null : activityKey(workflowId, runId, id);
+      return { ...call, creationKey: read === undefined ? null : (keyInInput(read.value) ?? derived) };
+    }),
+  );
+  // A call that waits runs further activities under its key.
+  return [...new Map(found.map((call) => [call.creationKey ?? `${call.type} ${call.id}`, call])).values()];
 }
 
-function callsIn(events: Events): OwnCall[] {
-  const calls = new Map<string, OwnCall>();
+type CallInHistory = Omit<OwnCall, 'creationKey'> & { readonly input: readonly Payload[] };
+
+const isChild = (type: string): boolean => PAID_WORKFLOWS.has(type);
+
+function callsIn(events: Events): CallInHistory[] {
+  const calls = new Map<string, CallInHistory>();
   const end = (event: unknown, state: OwnCall['state']): void => {
     const of = (event ?? {}) as { readonly initiatedEventId?: unknown; readonly scheduledEventId?: unknown };
     const at = String(of.initiatedEventId ?? of.scheduledEventId);
@@ -39,11 +62,12 @@ function callsIn(events: Events): OwnCall[] {
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
     const activity = event.activityTaskScheduledEventAttributes;
     const type = child?.workflowType?.name ?? activity?.activityType?.name ?? '';
-    if (PAID_WORKFLOWS.has(type) || isImageActivity(type))
+    if (isChild(type) || isImageActivity(type) || type === ACTIVITY.createVideo)
       calls.set(String(event.eventId), {
         type,
         id: child?.workflowId ?? activity?.activityId ?? '',
         state: 'open',
+        input: (child ?? activity)?.input?.payloads?.slice(0, 1) ?? [],
       });
     end(
       event.childWorkflowExecutionCompletedEventAttributes ?? event.activityTaskCompletedEventAttributes,
@@ -187,4 +211,26 @@ function names(value: unknown, taskId: string): boolean {
   return Object.entries(value).some(
     ([key, inner]) => (key === 'taskId' && inner === taskId) || names(inner, taskId),
   );
+}
+
+/** Maximum number of runs to look at for an id, newest first. */
+const MOST_LISTED = 50;
+
+/** Returns an id's executions that were started separately, excluding the runs that the given one continues. */
+export async function earlierRuns(client: Client, { workflowId, runId }: ExecutionIds): Promise<string[]> {
+  if (workflowId.includes("'")) return [];
+  const query = `WorkflowId = '${workflowId}'`;
+  const found: ListedExecution[] = [];
+  try {
+    for await (const one of listExecutions(client, query)) {
+      found.push(one);
+      if (found.length === MOST_LISTED) break;
+    }
+  } catch (error) {
+    // Nothing else needs visibility.
+    throwBug(error);
+  }
+  const own = found.find((one) => one.runId === runId);
+  const others = found.filter((one) => one !== own && one.rootRunId !== own?.rootRunId);
+  return others.map((one) => one.runId);
 }

@@ -14,6 +14,7 @@ import {
   type ExecutionView,
   type OpenActivity,
   type OperatorPause,
+  type OwnCall,
 } from '../shared/case';
 import { adviceOf } from '../shared/case-advice';
 import { type Connected } from '../shared/connect';
@@ -101,7 +102,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     add('UI', workflow.url);
     add('Paused', workflow.pause && pauseText(workflow.pause));
     for (const one of workflow.pendingActivities) add('Activity', activityText(one));
-    for (const { type, id, state: end } of calls) add('Paid call', `${id} (${type}), ${end}`);
+    for (const call of calls) add('Paid call', callText(call));
   }
   if (activity !== null) {
     const { activityId, runId, status: now, startedAt, closedAt, nextAttemptAt } = activity;
@@ -165,6 +166,12 @@ function executionTimes({
 }: Pick<ExecutionView, 'status' | 'startedAt' | 'closedAt'>): string {
   const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
   return `${status.toLowerCase().replaceAll('_', ' ')}, ${until}`;
+}
+
+/** Names a call by what `status` finds: a child by its id, an activity by its creation key. */
+function callText({ type, id, creationKey, state }: OwnCall): string {
+  if (!type.startsWith('media.') || creationKey === null) return `${id} (${type}), ${state}`;
+  return `${creationKey} (${type}, activity ${id}), ${state}`;
 }
 
 function activityText({ type, attempt, pause, lastFailure }: OpenActivity): string {

@@ -12,9 +12,11 @@ import { CAMPAIGN_SHAPE, type CampaignInput, type RowSelection } from '../domain
 import { type ResultsRef, type RowCounts } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
 import { canonical } from '../domain/fingerprint';
-import { FINGERPRINT_MEMO, QUERY, SEARCH_ATTRIBUTE, WORKFLOW } from '../domain/names';
+import { given } from '../domain/json';
+import { FINGERPRINT_MEMO, QUERY, SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, WORKFLOW } from '../domain/names';
 import { shapeIssue } from '../domain/shape';
 import { CampaignUnreadableError, taken } from './errors';
+import { type StartOptions } from './options';
 import { lenientClient, readPayloads } from './read-payloads';
 import { describeWorkflow } from './workflow-handle';
 
@@ -168,6 +170,23 @@ export async function listCampaigns(client: Client, most: number): Promise<reado
   }
   return [...found.values()];
 }
+
+/**
+ * Returns the Temporal options of the newest run with this ID that another run can start with: its memo, its priority,
+ * and the search attributes that neither this package nor the server sets.
+ */
+export async function keptOptions(client: Client, campaign: string): Promise<StartOptions> {
+  const found = await describeWorkflow(client.workflow, campaign);
+  if (found === undefined) return {};
+  const { memo, typedSearchAttributes, priority } = found;
+  const users = typedSearchAttributes
+    .getAll()
+    .filter(({ key: { name } }) => !SEARCH_ATTRIBUTES.includes(name) && !OF_SERVER.test(name));
+  return given({ memo, priority, typedSearchAttributes: users.length === 0 ? undefined : users });
+}
+
+/** Names of search attributes that only the server may set. */
+const OF_SERVER = /^(Temporal|BuildIds$|BinaryChecksums$|BatcherUser$)/;
 
 /** Fields that list entries and descriptions have in common. */
 type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime' | 'searchAttributes'> & {

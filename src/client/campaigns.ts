@@ -32,6 +32,7 @@ import {
   closedResults,
   findCampaign,
   findStarted,
+  keptOptions,
   listCampaigns,
   presentOutcomes,
   queryCampaignState,
@@ -220,7 +221,7 @@ export class CampaignClient {
       by: 'start',
       rows: null,
       messages: [],
-      started: await this.#begin(id, input, { scope: found.input ?? {} }),
+      started: await this.#begin(id, input, await this.#beginning(found)),
     };
   }
 
@@ -243,7 +244,7 @@ export class CampaignClient {
     const rows = resumedRows(found.input ?? kept, { status, counts: previous.counts, state });
     const input = { ...kept, ...changes, ...rows, previous };
     await confirm?.(input);
-    const started = await this.#begin(campaign, input, { scope: found.input ?? {} });
+    const started = await this.#begin(campaign, input, await this.#beginning(found));
     return { by: 'start', rows: null, messages: [], started };
   }
 
@@ -257,7 +258,14 @@ export class CampaignClient {
     const state = known ?? (await this.#lastState(found));
     if (state === undefined) return input;
     const { concurrency, budget } = state;
-    return { ...input, concurrency, ...(budget !== null && { budget: budget.total }) };
+    // Workers of earlier versions do not report the priority.
+    const priority = state.priority ?? input.priority;
+    return { ...input, concurrency, ...given({ priority, budget: budget?.total }) };
+  }
+
+  /** Returns what a run that resumes rows keeps from the run before it, besides its input. */
+  async #beginning({ campaign, input }: CampaignExecution) {
+    return { scope: input ?? {}, options: await keptOptions(this.client, campaign) };
   }
 
   /** Returns the last state; undefined if no worker answers. */

@@ -37,6 +37,8 @@ export interface CampaignState {
   readonly inFlight: number;
   /** Current limit on rows in flight. */
   readonly concurrency: number;
+  /** Priority of the batches that start from now on. Null if the default is used. */
+  readonly priority: number | null;
   /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
   /** Actual and possible cost of all rows, including earlier runs under this id. */

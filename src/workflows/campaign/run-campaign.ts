@@ -64,6 +64,7 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
     remaining,
     inFlight: batches.reduce((sum, { report }) => sum + (report?.inFlight ?? 0), 0),
     concurrency,
+    priority: campaign.priority ?? null,
     currency: results.currency,
     money: results.money,
     budget,

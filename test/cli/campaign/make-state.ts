@@ -49,6 +49,7 @@ export function makeState(own: Partial<CampaignState> = {}): CampaignState {
     remaining: 10,
     inFlight: 0,
     concurrency: 100,
+    priority: null,
     currency: 'USD',
     money: NO_MONEY,
     budget: null,

@@ -197,6 +197,12 @@ describe('status names the creation key that adopts a purchase', () => {
         money: { state: 'estimated' },
       });
       expect(found['safe']).toMatch(/^It is done\. Do not start it again: /);
+      // The history of the workflow has the outcome too.
+      const elsewhere = { ...stack.env, MEDIA_JOURNAL: join(stack.dataDir, 'elsewhere') };
+      expect((await runJson(['status', key], elsewhere)).reply.data).toMatchObject({
+        ...{ foundBy: 'visibility', creationKey: key, outcome: { outcome: 'completed' } },
+        money: { state: 'estimated' },
+      });
     });
 
     test('whose outcome is unknown, also if the journal is elsewhere: its money and the decision', async () => {

@@ -13,6 +13,7 @@ import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-wor
 import { startedActivity, videoState } from 'temporal-media/internal/client/workflow-handle';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { decisionInForce } from 'temporal-media/internal/domain/closed-call';
+import { keySource } from 'temporal-media/internal/domain/creation-key';
 import {
   baseTaskQueue,
   isImageWorkflow,
@@ -41,7 +42,7 @@ import {
   unreadableNote,
   withoutServiceText,
 } from './readable-outcome';
-import { earlierRuns, ownCalls, searchHistories, taskInHistory } from './search-histories';
+import { earlierRuns, outcomeOfCall, ownCalls, searchHistories, taskInHistory } from './search-histories';
 
 /** The sources that a case is gathered from. */
 export interface CaseSource {
@@ -168,7 +169,7 @@ class Gathering {
   /** Looks up the id as a creation key. The journal records what was sent even if the server has lost the workflow. */
   private async byKey(): Promise<GatheredCase | undefined> {
     const found = await this.journal.key(this.id, this.asked);
-    if (found === undefined) return undefined;
+    if (found === undefined) return this.byMaker(keySource(this.id)?.workflowId);
     this.creationKey = this.id;
     this.video = await this.journal.adopted({ ...found, creationKey: this.id }, this.asked);
     const logged = loggedOutcome(found, this.id);
@@ -181,6 +182,16 @@ class Gathering {
           : `This server has no workflow ${this.id}, but the journal contains its key. If the server was restored from an older copy, restart the workers. The journal contains everything that was bought.`,
       );
     return this.describe('journal', owner ?? null, logged && withoutServiceText(logged));
+  }
+
+  /** Finds a call in the history of the workflow that derived its key, if no journal that knows it can be read. */
+  private async byMaker(id: string | undefined): Promise<GatheredCase | undefined> {
+    const maker = id === undefined ? undefined : await this.view(id);
+    if (maker === undefined || isMediaWorkflow(maker.type)) return undefined;
+    const outcome = await outcomeOfCall(this.source.client, maker, this.id).catch(otherwise(undefined));
+    if (outcome === undefined) return undefined;
+    this.creationKey = this.id;
+    return this.describe('visibility', maker, outcome && withoutServiceText(outcome));
   }
 
   private async byService(): Promise<GatheredCase | undefined> {
@@ -374,14 +385,9 @@ class Gathering {
 
   private async outcomeOfActivity(activity: StandaloneCall): Promise<CaseFacts['outcome']> {
     if (activity.status !== 'COMPLETED') return null;
-    const { activityId, runId } = activity;
     const { client } = this.source;
-    const started = startedActivity<ImageOutcome>(
-      client,
-      client.activity.getHandle(activityId, runId),
-      false,
-    );
-    return this.readOutcome(started.result());
+    const handle = client.activity.getHandle(activity.activityId, activity.runId);
+    return this.readOutcome(startedActivity<ImageOutcome>(client, handle, false).result());
   }
 
   private readOutcome(result: Promise<VideoOutcome | ImageOutcome>): Promise<CaseFacts['outcome']> {

@@ -5,14 +5,15 @@ import {
 } from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { type VideoTask } from 'temporal-media';
+import { type ImageOutcome, type VideoTask } from 'temporal-media';
 import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { activityKey } from 'temporal-media/internal/domain/creation-key';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { ACTIVITY, isImageActivity, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type ExecutionView, type OwnCall } from './case';
+import { type WaitingImage } from 'temporal-media/internal/domain/paid-call';
+import { type OwnCall } from './case';
 import { keyInInput } from './key-of-call';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
@@ -27,8 +28,33 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** Returns the paid calls of a user's workflow in order: child workflows and image activities. */
-export async function ownCalls(client: Client, { workflowId, runId }: ExecutionView): Promise<OwnCall[]> {
+/** Returns the paid calls of a user's workflow in order: child workflows and paid activities. */
+export async function ownCalls(client: Client, execution: ExecutionIds): Promise<OwnCall[]> {
+  const calls = await keyedCalls(client, execution);
+  return calls.map(({ result: _result, ...call }) => call);
+}
+
+/**
+ * Returns how the image call with this creation key ended in a user's workflow; null if it has not ended, or if its
+ * result cannot be read here. Undefined if the workflow has no such call.
+ */
+export async function outcomeOfCall(
+  client: Client,
+  execution: ExecutionIds,
+  creationKey: string,
+): Promise<ImageOutcome | null | undefined> {
+  const call = (await keyedCalls(client, execution)).find((one) => one.creationKey === creationKey);
+  if (call === undefined || !isImageActivity(call.type)) return call && null;
+  const { loadedDataConverter, namespace } = client.options;
+  const context = { type: 'activity', namespace, workflowId: execution.workflowId, isLocal: false } as const;
+  const [read] = await readPayloads(loadedDataConverter, call.result, { ...context, activityId: call.id });
+  const outcome = read?.value as ImageOutcome | WaitingImage | undefined;
+  return outcome === undefined || 'sent' in outcome ? null : outcome;
+}
+
+type KeyedCall = OwnCall & Pick<CallInHistory, 'result'>;
+
+async function keyedCalls(client: Client, { workflowId, runId }: ExecutionIds): Promise<KeyedCall[]> {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const { namespace, loadedDataConverter } = client.options;
   const found = await Promise.all(
@@ -46,17 +72,25 @@ export async function ownCalls(client: Client, { workflowId, runId }: ExecutionV
   return [...new Map(found.map((call) => [call.creationKey ?? `${call.type} ${call.id}`, call])).values()];
 }
 
-type CallInHistory = Omit<OwnCall, 'creationKey'> & { readonly input: readonly Payload[] };
+type CallInHistory = Omit<OwnCall, 'creationKey'> & {
+  readonly input: readonly Payload[];
+  /** Empty unless an activity has completed. */
+  readonly result: readonly Payload[];
+};
 
 const isChild = (type: string): boolean => PAID_WORKFLOWS.has(type);
 
 function callsIn(events: Events): CallInHistory[] {
   const calls = new Map<string, CallInHistory>();
   const end = (event: unknown, state: OwnCall['state']): void => {
-    const of = (event ?? {}) as { readonly initiatedEventId?: unknown; readonly scheduledEventId?: unknown };
+    const of = (event ?? {}) as {
+      readonly initiatedEventId?: unknown;
+      readonly scheduledEventId?: unknown;
+      readonly result?: { readonly payloads?: readonly Payload[] | null } | null;
+    };
     const at = String(of.initiatedEventId ?? of.scheduledEventId);
     const call = calls.get(at);
-    if (call !== undefined) calls.set(at, { ...call, state });
+    if (call !== undefined) calls.set(at, { ...call, state, result: of.result?.payloads ?? [] });
   };
   for (const event of events) {
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
@@ -68,6 +102,7 @@ function callsIn(events: Events): CallInHistory[] {
         id: child?.workflowId ?? activity?.activityId ?? '',
         state: 'open',
         input: (child ?? activity)?.input?.payloads?.slice(0, 1) ?? [],
+        result: [],
       });
     end(
       event.childWorkflowExecutionCompletedEventAttributes ?? event.activityTaskCompletedEventAttributes,

@@ -1,4 +1,4 @@
-import { type AdviceValues, filled, type Word } from './placeholders';
+import { type AdviceValues, filled, type Word } from './terminal-text';
 
 /**
  * The advice on what to do next about a paid call, a campaign or one of its rows. The commands, the report,

@@ -8,8 +8,8 @@ import {
   type SituationName,
 } from '../../src/domain/advice';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
-import { filled } from '../../src/domain/placeholders';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
+import { filled } from '../../src/domain/terminal-text';
 import { shellWord } from '../../src/domain/terminal-text';
 import { makeVideoTask } from './make-video-task';
 

@@ -3,7 +3,7 @@ import { rowAdvice } from 'temporal-media/internal/domain/advice';
 import { type CampaignRow, type LedgerLine, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
-import { filled } from 'temporal-media/internal/domain/placeholders';
+import { filled } from 'temporal-media/internal/domain/terminal-text';
 import { type ReportRow, resultRecord } from './page-rows';
 
 /** Maximum length of a prompt that is not collapsed, in characters. */

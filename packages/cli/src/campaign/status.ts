@@ -4,7 +4,7 @@ import { CAMPAIGN_ADVICE } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { endedRows } from 'temporal-media/internal/domain/campaign/results';
 import { isOpen, PAUSED, ROWS_WAIT } from 'temporal-media/internal/domain/names';
-import { filled } from 'temporal-media/internal/domain/placeholders';
+import { filled } from 'temporal-media/internal/domain/terminal-text';
 import { adviceOf } from '../shared/case-advice';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withServer } from '../shared/context';

@@ -10,7 +10,7 @@ import {
 import { CAMPAIGN_ADVICE } from 'temporal-media/internal/domain/advice';
 import { endedRows, ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
-import { filled } from 'temporal-media/internal/domain/placeholders';
+import { filled } from 'temporal-media/internal/domain/terminal-text';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
 import { shellWord } from '../shared/text';
 

@@ -19,7 +19,7 @@ import {
   PAUSED,
   WORKFLOW,
 } from 'temporal-media/internal/domain/names';
-import { type AdviceValues, filled, type Word } from 'temporal-media/internal/domain/placeholders';
+import { type AdviceValues, filled, type Word } from 'temporal-media/internal/domain/terminal-text';
 import { type CaseFacts, type ExecutionView, type OpenActivity, type StandaloneCall } from './case';
 
 /**

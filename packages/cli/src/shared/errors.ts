@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander';
 import { type ValidationIssue } from 'temporal-media';
 import { given } from 'temporal-media/internal/domain/json';
-import { filled } from 'temporal-media/internal/domain/placeholders';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { filled, shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { proxySecrets, uriDecoded } from 'temporal-media/internal/service/proxy-environment';
 import { createRedactor } from 'temporal-media/internal/service/redact';

@@ -113,7 +113,7 @@ describe('the bills of a campaign', () => {
     expect(await books.countBills(0, 1)).toEqual({ billed: 4, next: null });
   });
 
-  it('count in full also where the journal says what a batch has cost', async () => {
+  it('[C1.7] count in full also where the journal says what a batch has cost', async () => {
     await open();
     await books.started(1, 0);
     await books.ended(1, answers.unconfirmed(0));

@@ -30,6 +30,7 @@ export type Step =
 type Situation = readonly [step: Step, means: string, now: string];
 
 const SAME = 'Do not start it under another id.';
+const KEYLESS = 'A reset can buy activities again that were called without a creation key.';
 const ADOPTS = 'it adopts earlier purchases and does not buy them again.';
 
 /** Situations of calls that have no outcome yet, or whose outcome a later event has superseded. */
@@ -52,7 +53,7 @@ export const SITUATIONS = {
   pause_unreadable: [
     'mend',
     'It was paused in Temporal before its next workflow task had started. The server recorded this in a way that the SDK of the workers cannot replay.',
-    'Since a pause in Temporal, no worker can replay its history. Reset it to the event before the pause: `temporal workflow reset --workflow-id ID --event-id NUMBER --reason pause`. The new run finds what was bought and continues.',
+    `Since a pause in Temporal, no worker can replay its history. Reset it to the event before the pause: \`temporal workflow reset --workflow-id ID --event-id NUMBER --reason pause\`. The new run finds what was bought and continues. ${KEYLESS}`,
   ],
   pinned: [
     'mend',
@@ -168,7 +169,7 @@ export const SITUATIONS = {
   resubmitted_derived: [
     'no_start',
     'A person authorized one more send, but only the run that derived the creation key can use it.',
-    'WHO authorized one more send at TIME. To send it, reset run RUN of workflow OWNER to an event before the call. No other start can use creation key KEY.',
+    `WHO authorized one more send at TIME. To send it, reset run RUN of workflow OWNER to an event before the call. No other start can use creation key KEY. ${KEYLESS}`,
   ],
   completed: [
     'nothing',
@@ -203,7 +204,7 @@ export const SITUATIONS = {
   closed_derived: [
     'no_start',
     'It ended without a task or an outcome. A workflow derived its creation key, and only that run of the workflow can use it.',
-    'Do not start it yourself, because another key buys again. Reset run RUN of workflow OWNER to an event before the call: it then adopts what was bought under KEY. `temporal-media unconfirmed show KEY` shows whether a send waits for a decision, and `temporal-media orphans` lists tasks that no workflow fetches.',
+    `Do not start it yourself, because another key buys again. Reset run RUN of workflow OWNER to an event before the call: it then adopts what was bought under KEY. ${KEYLESS} \`temporal-media unconfirmed show KEY\` shows whether a send waits for a decision, and \`temporal-media orphans\` lists tasks that no workflow fetches.`,
   ],
   closed_activity: [
     'no_start',
@@ -328,9 +329,7 @@ export const OUTCOME_ADVICE = {
     'Use another id, or repeat the first request unchanged.',
     "Restore the row's original text or give the row another id, then run the campaign again under the same id.",
   ],
-  'rejected/creation_key_required': [
-    'Pass a creationKey, such as the id of the row or order that the call is for.',
-  ],
+  'rejected/creation_key_required': ['Pass a creationKey, such as the id of the row or order.'],
   'rejected/not_sent': [
     `Check that the service and the worker are up (\`temporal-media doctor\`), then ${AGAIN}.`,
     `Check that the service and the workers are up, then run ${RETRY}.`,

@@ -54,10 +54,12 @@ describe('money check --missing-are-free', () => {
 
   test('a video is not free while a line without a task may be about it', async () => {
     await bench.calls({ creationKey: 'billed' }, { creationKey: 'perhaps' });
-    const lines = (model: string) => [`${at(0)},t0,cine-1,0.10,USD`, `${at(1)},,${model},0.10,USD`];
-    const apply = ['--apply', '--missing-are-free'];
-    for (const model of ['cine-1', '', 'cine-1-hd']) {
-      await bench.check(await bench.invoice(lines(model)), ...apply, '--reference', 'one');
+    const apply = ['--apply', '--missing-are-free', '--reference', 'one'];
+    // Without a name, or with one that no log has.
+    for (const line of [',,cine-1,', ',,,', ',,cine-1-hd,', ',,cine-1,req-9']) {
+      const lines = [`${at(0)},t0,cine-1,,0.10,USD`, `${at(1)}${line},0.10,USD`];
+      const file = await bench.invoice(lines, 'time,task_id,model,request_id,amount,currency');
+      await bench.check(file, ...apply);
       expect(await bench.underReview()).toEqual(['perhaps']);
     }
   });

@@ -284,23 +284,16 @@ describe('money check', () => {
     });
   });
 
-  test("the failed attempts of a retried row are in its result's ledger; a text that was bought before is not one", async () => {
+  test("the failed attempts of a retried row are in its result's ledger; what was bought before is not one", async () => {
     await bench.calls({ creationKey: 'a' }, { creationKey: 'b' }, { creationKey: 'c' }, { creationKey: 'd' });
     const results = path.join(bench.dir, 'results.jsonl');
-    const line = (outcome: string, rows: readonly (readonly [task: string, key: string])[]): string => {
-      const ledger = rows.map(([taskId, key]) => ({
-        ...{ taskId, creationKey: `row/c/${key}`, attempt: Number(key.split('/')[1]) },
-      }));
-      return `${JSON.stringify({ outcome, taskId: rows.at(-1)?.[0], ledger })}\n`;
+    const line = (...attempts: readonly (readonly [task: string, outcome: string])[]): string => {
+      const ledger = attempts.map(([taskId, outcome]) => ({ taskId, outcome }));
+      return `${JSON.stringify({ ...ledger.at(-1), ledger })}\n`;
     };
-    const retried = line('completed', [
-      ['t0', 'r1/0'],
-      ['t1', 'r1/1'],
-    ]);
-    const rebought = line('completed', [
-      ['t2', 'r2/0'],
-      ['t3', 'r2@0123456789ab/1'],
-    ]);
+    const retried = line(['t0', 'failed'], ['t1', 'completed']);
+    // The service completed this one, and has billed it rightly.
+    const rebought = line(['t2', 'content_unavailable'], ['t3', 'completed']);
     await writeFile(results, retried + rebought);
     const file = await bench.invoice([0, 1, 2, 3].map((call) => `${at(call)},t${call},cine-1,0.10,USD`));
     const { data } = await bench.check(file, '--results', results);

@@ -35,7 +35,7 @@ describe('status of an id that the server has forgotten', () => {
       expect(unknown.data).toMatchObject({
         foundBy: 'journal',
         video: null,
-        safe: expect.stringContaining('adopts earlier purchases and does not buy them again') as string,
+        safe: expect.stringContaining('adopt its task, declare it lost or resubmit it') as string,
       });
     } finally {
       await stack.stop();

@@ -17,6 +17,7 @@ const ledger: CampaignRowResult['ledger'] = [
     attempt: 0,
     creationKey: rowCreationKey(campaign, identity, 0),
     taskId: null,
+    outcome: 'failed',
     estimate: 200_000,
     actual: null,
     state: 'needs_review',

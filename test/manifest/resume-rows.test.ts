@@ -34,6 +34,7 @@ describe('a row with an earlier result', () => {
     attempt: 0,
     creationKey: rowCreationKey(CAMPAIGN, { ...row, key: 'r' }, own.attempt ?? 0),
     taskId: 'task-1',
+    outcome: 'failed',
     estimate: 200_000,
     actual: null,
     state: 'needs_review',

@@ -47,6 +47,7 @@ export function makeResult(row: number, changes: Partial<CampaignRowResult> = {}
         attempt,
         creationKey: `trip/${key}/${attempt}`,
         taskId,
+        outcome,
         estimate: 40_000,
         actual: outcome === 'completed' ? 35_000 : null,
         state:

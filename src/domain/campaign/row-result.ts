@@ -1,6 +1,5 @@
 import { mayRetry } from '../end-of-wait';
 import { given } from '../json';
-import { type Billing } from '../money';
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type ErrorKind } from '../video-task';
 import { type OpenedRow, type RowSpec } from './campaign-activities';
@@ -69,7 +68,7 @@ export function rowResult(
     polls: pollsOf(outcome),
     ledger: withAttempt(
       facts,
-      paidAttempt(facts, outcome.billing, video?.taskId ?? null),
+      paidAttempt(facts, outcome, video?.taskId ?? null),
       outcome.outcome === 'rejected' && UNASKED.includes(outcome.reason),
     ),
   };
@@ -109,12 +108,20 @@ const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creat
 
 function paidAttempt(
   { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
-  { estimate, actual, state }: Billing,
+  { outcome, billing: { estimate, actual, state } }: VideoOutcome | ImageOutcome,
   taskId: string | null,
 ): LedgerLine {
   // Without an estimate, the bill may be in another currency than the campaign's amounts.
   const billed = estimate === null ? null : actual;
-  return { attempt, creationKey, taskId, estimate: estimate ?? spec.estimate, actual: billed, state };
+  return {
+    attempt,
+    creationKey,
+    taskId,
+    outcome,
+    estimate: estimate ?? spec.estimate,
+    actual: billed,
+    state,
+  };
 }
 
 /**

@@ -72,6 +72,8 @@ export interface LedgerLine {
   readonly creationKey: string;
   /** Null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
+  /** How it ended. */
+  readonly outcome: RowOutcome;
   /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
   /** Micro-units, according to a bill when the attempt ended; null if there was none, or the row has no price. */

@@ -50,6 +50,7 @@ describe('what the journal knows of a row', () => {
           attempt: 1,
           creationKey: 'media-row/spring/kite/1',
           taskId: null,
+          outcome: 'still_running' as const,
           estimate: 1,
           actual: null,
           state: 'reserved' as const,

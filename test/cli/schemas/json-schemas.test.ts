@@ -72,7 +72,12 @@ const row: Documents['campaign-row'] = {
     attempts: 1,
   },
   requested: { durationSeconds: 5, resolution: null, referenceMode: null },
-  ledger: [{ attempt: 1, creationKey: 'k', taskId: 'task-1', estimate: 1, actual: 2, state: 'settled' }],
+  ledger: [
+    {
+      ...{ attempt: 1, creationKey: 'k', taskId: 'task-1', outcome: 'completed' },
+      ...{ estimate: 1, actual: 2, state: 'settled' },
+    },
+  ],
   ...{ startedAt: at, createdAt: null, finishedAt: at },
   files: [{ path: null, sha256, bytes: 7, mediaType: 'video/mp4' }],
   money: { ...NO_MONEY, settled: 1, currency: 'USD' },

@@ -222,11 +222,12 @@ async function unexplainedLines(
       ],
       'Nothing was written. Calls of the other accounts would be recorded as free.',
     );
+  const withoutTask = [...open].filter((line) => !('taskId' in line) || line.taskId === null);
   const areAbout = (lines: Iterable<LooseLine>, own: Set<string>, other: Set<string>): boolean =>
     [...lines].some(({ model }) => model === null || own.has(model) || !other.has(model));
   return {
     images: areAbout(open, imageModels, videoModels),
-    videos: areAbout(loose, videoModels, imageModels),
+    videos: areAbout(withoutTask, videoModels, imageModels),
   };
 }
 
@@ -363,17 +364,12 @@ async function readFailedTasks(files: readonly string[]): Promise<ReadonlySet<st
   return failed;
 }
 
-/** Returns the failed tasks of a row. An attempt is followed by another with the same text only if it failed. */
+/** Returns the failed tasks of a row, whose earlier attempts are in its ledger. */
 function failedTasks(result: unknown): readonly string[] {
   const { outcome, taskId, ledger } = Object(result) as { readonly [field: string]: unknown };
   if (typeof outcome !== 'string') throw new SyntaxError('This is not a result.');
   const attempts: readonly LedgerLine[] = Array.isArray(ledger) ? ledger.map(Object) : [];
-  // A row that was bought again with another text has that in its keys.
-  const textOf = ({ creationKey }: LedgerLine): string => String(creationKey).replace(/\d+$/, '');
-  const failed = attempts.filter((one) =>
-    attempts.some((other) => textOf(other) === textOf(one) && other.attempt > one.attempt),
-  );
-  return [...failed.map((one) => one.taskId), outcome === 'failed' ? taskId : null].filter(
-    (task) => typeof task === 'string',
+  return [{ outcome, taskId }, ...attempts].flatMap((one) =>
+    one.outcome === 'failed' && typeof one.taskId === 'string' ? [one.taskId] : [],
   );
 }

@@ -2,6 +2,7 @@ import { type ExecutionIds } from '@temporal-media/replay/internal/fetch-histori
 import { type Client } from '@temporalio/client';
 import { type ImageOutcome } from 'temporal-media';
 import { recordedAnswer } from 'temporal-media/internal/activities/paid-answers';
+import { mayBeAlive } from 'temporal-media/internal/activities/send-window';
 import { type SentUnder } from 'temporal-media/internal/client/ask-worker';
 import { readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { otherwise } from 'temporal-media/internal/domain/bug';
@@ -65,7 +66,8 @@ export function loggedOutcome({ log, open }: SentUnder, creationKey: string): Im
   }
   if (log === undefined) return null;
   const at = log.bought ?? log.open ?? log.unknown ?? log.sends.length - 1;
-  if (at === log.open) return null;
+  // Its sender may still be running.
+  if (at === log.open && mayBeAlive(log, Date.now())) return null;
   const answer = recordedAnswer(log, at);
   return answer.outcome === 'created' ? null : (imageOutcome(answer, creationKey) ?? null);
 }

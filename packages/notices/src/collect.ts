@@ -55,7 +55,7 @@ export async function startDelivery(
   endpoint: Endpoint,
   pauses: DeliveryInput['pauses'],
 ): Promise<void> {
-  const input: DeliveryInput = { notice, endpoints: [endpoint.id], pauses };
+  const input: DeliveryInput = { notice, endpoint: endpoint.id, pauses };
   try {
     await client.workflow.start('deliverNotice', {
       ...{ workflowId: deliveryId(notice, endpoint), taskQueue: noticesQueue(taskQueue) },

@@ -1,7 +1,8 @@
 import { log } from '@temporalio/activity';
 import { type Client } from '@temporalio/client';
 import { mayBeAlive, timeLeftRepeated } from 'temporal-media/internal/activities/send-window';
-import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { lenientClient } from 'temporal-media/internal/client/read-payloads';
+import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
 import { estimateOfSend, type LogEntry, type Send } from 'temporal-media/internal/domain/log-entries';
@@ -16,9 +17,6 @@ import { type CollectorState } from './workflows';
 const LOGS_PER_ROUND = 200;
 /** Pause before the journal is read from its beginning again, in rounds. */
 const ROUNDS_BETWEEN = 4;
-
-/** `WORKFLOW_EXECUTION_STATUS_COMPLETED` of the Temporal API. */
-const COMPLETED = 2;
 
 interface Reading {
   readonly place: NoticePlace;
@@ -134,18 +132,14 @@ function pastDamaged(error: unknown): string {
 }
 
 /** Whether a campaign reports its rows: by its state while it is open, or by its result. */
-async function countsItsRows(
-  { options: { namespace }, workflowService }: Client,
-  workflowId: string,
-): Promise<boolean> {
-  const execution = { workflowId };
+async function countsItsRows(client: Client, workflowId: string): Promise<boolean> {
   try {
-    const described = await workflowService.describeWorkflowExecution({ namespace, execution });
-    const { type, status, closeTime } = described.workflowExecutionInfo ?? {};
-    return type?.name === WORKFLOW.runCampaign && (closeTime == null || Number(status) === COMPLETED);
+    const found = await describeWorkflow(lenientClient(client), workflowId);
+    if (found?.type !== WORKFLOW.runCampaign) return false;
+    return found.closeTime === undefined || found.status.name === 'COMPLETED';
   } catch (error) {
     throwBug(error);
-    // If the server cannot say so now, a later scan looks again.
-    return !isGrpcNotFound(error);
+    // A later scan looks again.
+    return true;
   }
 }

@@ -49,10 +49,8 @@ export interface DeliverInput {
 /** How one endpoint's delivery ended. */
 export type DeliveryEnd = 'taken' | 'gone';
 
-/** Input of the workflow that delivers a notice. */
-export interface DeliveryInput {
-  readonly notice: Notice;
-  readonly endpoints: readonly string[];
+/** Input of the workflow that delivers a notice to an endpoint. */
+export interface DeliveryInput extends DeliverInput {
   /** The first and the longest pause between two attempts, in milliseconds. */
   readonly pauses: { readonly first: number; readonly longest: number };
 }
@@ -74,7 +72,7 @@ const { 'notices.collect': collect } = proxyActivities<NoticeActivities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Looks for events until it is terminated. Each round starts a workflow for every notice, whose id is the notice's. */
+/** Looks for events until it is terminated. Each round starts a workflow for every notice and endpoint. */
 export async function mediaNotices(begin: CollectorState): Promise<void> {
   let state = begin;
   for (;;) {
@@ -88,33 +86,25 @@ export async function mediaNotices(begin: CollectorState): Promise<void> {
 /** How long a notice is sent again. */
 const GIVEN_UP_AFTER = '3 days';
 
-/** Delivers a notice to its endpoints, each at its own pace. Returns how each delivery ended. */
+/** Delivers a notice to an endpoint. Returns how that ended. */
 export async function deliverNotice({
   notice,
-  endpoints,
+  endpoint,
   pauses,
-}: DeliveryInput): Promise<{ readonly [endpoint: string]: DeliveryEnd | 'given_up' }> {
-  const ends = await Promise.all(
-    endpoints.map(async (endpoint) => {
-      const { 'notices.deliver': deliver } = proxyActivities<NoticeActivities>({
-        scheduleToCloseTimeout: GIVEN_UP_AFTER,
-        startToCloseTimeout: '30 seconds',
-        // Where the server supports it, an endpoint that hangs does not delay the others.
-        priority: { fairnessKey: endpoint },
-        retry: { initialInterval: pauses.first, backoffCoefficient: 2, maximumInterval: pauses.longest },
-      });
-      try {
-        return [endpoint, await deliver({ notice, endpoint })] as const;
-      } catch (error) {
-        if (isCancellation(error)) throw error;
-        log.error(`No attempt of ${GIVEN_UP_AFTER} delivered a notice`, {
-          noticeType: notice.type,
-          endpoint,
-        });
-        metricMeter.createCounter('temporal_media_notices').add(1, { type: notice.type, result: 'given_up' });
-        return [endpoint, 'given_up'] as const;
-      }
-    }),
-  );
-  return Object.fromEntries(ends);
+}: DeliveryInput): Promise<DeliveryEnd | 'given_up'> {
+  const { 'notices.deliver': deliver } = proxyActivities<NoticeActivities>({
+    scheduleToCloseTimeout: GIVEN_UP_AFTER,
+    startToCloseTimeout: '30 seconds',
+    // Where the server supports it, an endpoint that hangs does not delay the others.
+    priority: { fairnessKey: endpoint },
+    retry: { initialInterval: pauses.first, backoffCoefficient: 2, maximumInterval: pauses.longest },
+  });
+  try {
+    return await deliver({ notice, endpoint });
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.error(`No attempt of ${GIVEN_UP_AFTER} delivered a notice`, { noticeType: notice.type, endpoint });
+    metricMeter.createCounter('temporal_media_notices').add(1, { type: notice.type, result: 'given_up' });
+    return 'given_up';
+  }
 }

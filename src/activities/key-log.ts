@@ -1,7 +1,6 @@
 import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { canonical } from '../domain/fingerprint';
-import { type CreateJournal, type TaskIndexEntry } from '../domain/journal';
+import { type CreateJournal, type TaskIndexEntry, isSameEntry } from '../domain/journal';
 import { given } from '../domain/json';
 import {
   type DecisionEntry,
@@ -123,18 +122,10 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
   if (end === 'won') return { is: 'won', log: longer };
   const now = await openLog(journal, key);
   const existing = now.entries[entries.length];
-  if (existing !== undefined && isSame(existing, entry))
+  if (existing !== undefined && isSameEntry(existing, entry))
     return { is: end === 'lost' ? 'won' : 'unsure', log: longer };
   if (end === 'lost') return { is: 'lost', log: now };
   throw end.error;
-}
-
-const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
-
-/** Whether the existing entry is the one that was written. Answers and decisions do not have a nonce. */
-function isSame(existing: LogEntry, written: LogEntry): boolean {
-  if (existing.kind === 'intent') return written.kind === 'intent' && existing.nonce === written.nonce;
-  return textOf(existing) === textOf(written);
 }
 
 /** Like {@link append}, for an activity that is retried: after an error, the next attempt reads the log again. */
@@ -178,7 +169,7 @@ export async function recordAnswer(
       // An unsure entry is read again, because it may be gone.
       now = appended.is === 'unsure' ? await openLog(journal, log.key) : appended.log;
       // The write succeeded, but its reply was lost.
-      if (now.entries.some((other) => isSame(other, entry))) return { recorded: true, log: now };
+      if (now.entries.some((other) => isSameEntry(other, entry))) return { recorded: true, log: now };
     } catch (fault) {
       faults += 1;
       if (faults >= RECORD_TRIES) return { recorded: false, log: now, fault };

@@ -1,4 +1,5 @@
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
+import { canonical } from './fingerprint';
 import { type JournalKey, type LogEntry } from './log-entries';
 import { type VideoTask } from './video-task';
 
@@ -121,6 +122,14 @@ export const NO_JOURNAL: CreateJournal = {
   putRecord: async () => 'won',
   checkWritable: async () => undefined,
 };
+
+const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
+
+/** Whether an existing entry is the one that was written. Only intents have a nonce. */
+export function isSameEntry(existing: LogEntry, written: LogEntry): boolean {
+  if (existing.kind === 'intent') return written.kind === 'intent' && existing.nonce === written.nonce;
+  return textOf(existing) === textOf(written);
+}
 
 /**
  * Writes entry `n` of a log of records. Returns the entry that exists afterwards: this one or an earlier one. Null if

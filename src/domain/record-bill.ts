@@ -1,4 +1,4 @@
-import { type CreateJournal } from './journal';
+import { type CreateJournal, isSameEntry } from './journal';
 import { type BillEntry, estimateOfSend, type JournalKey, purchaseOf, type Send } from './log-entries';
 import { type Money } from './money';
 import { stateOf } from './paid-log';
@@ -47,26 +47,11 @@ export async function recordBill(
       return { bill: send.bill, isNew: false, send };
     const end = await journal.append(key, entries.length, bill).catch(async (fault: unknown) => {
       // The entry may have been created although the journal failed.
-      if (await isWritten(journal, key, bill)) return 'won';
+      if ((await journal.read(key)).some((entry) => isSameEntry(entry, bill))) return 'won';
       throw fault;
     });
     if (end === 'won') return { bill, isNew: true, send };
   }
-}
-
-async function isWritten(
-  journal: Pick<CreateJournal, 'read'>,
-  key: JournalKey,
-  bill: BillEntry,
-): Promise<boolean> {
-  const { about, source, reference, by, at } = bill;
-  const entries = await journal.read(key);
-  return entries.some(
-    (entry) =>
-      entry.kind === 'bill' &&
-      [entry.about, entry.source, entry.reference, entry.by, entry.at].join() ===
-        [about, source, reference, by, at].join(),
-  );
 }
 
 /**

@@ -108,7 +108,7 @@ export class JournalLookup {
   /**
    * Returns a key's task; null if it is unknown under this key. Another account may have a task with the same ID.
    */
-  async adopted(
+  async taskOf(
     { taskId, creationKey }: Pick<DecidedEntry, 'taskId' | 'creationKey'>,
     taskQueue: string | undefined,
   ): Promise<VideoTask | null> {

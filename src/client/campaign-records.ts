@@ -17,7 +17,7 @@ import { FINGERPRINT_MEMO, QUERY, SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, WORKFLOW 
 import { shapeIssue } from '../domain/shape';
 import { CampaignUnreadableError, taken } from './errors';
 import { type StartOptions } from './options';
-import { lenientClient, readPayloads } from './read-payloads';
+import { lenientClient, readRunStart } from './read-payloads';
 import { describeWorkflow } from './workflow-handle';
 
 /** Rows with these outcomes are continued by `resume` under their existing keys, so that nothing is bought twice. */
@@ -146,16 +146,8 @@ const RUNS_UNKNOWN = 'The manifest and account of that campaign cannot be read h
 
 /** Reads a workflow's input from its history without validating it. */
 async function firstInput(client: Client, { campaign, runId }: CampaignExecution): Promise<CampaignInput> {
-  const { namespace, loadedDataConverter } = client.options;
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace,
-    execution: { workflowId: campaign, runId },
-    maximumPageSize: 1,
-  });
-  const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  const context = { type: 'workflow', namespace, workflowId: campaign } as const;
-  const [read] = await readPayloads(loadedDataConverter, payloads, context);
-  return read?.value as CampaignInput;
+  const { input } = await readRunStart(client, { workflowId: campaign, runId });
+  return input?.value as CampaignInput;
 }
 
 /** Lists campaigns from visibility, running ones first, then the newest. Lists only the newest run of each ID. */

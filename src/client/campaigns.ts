@@ -257,10 +257,8 @@ export class CampaignClient {
     const { select: _select, limit: _limit, sample: _sample, ...input } = found.input;
     const state = known ?? (await this.#lastState(found));
     if (state === undefined) return input;
-    const { concurrency, budget } = state;
-    // Workers of earlier versions do not report the priority.
-    const priority = state.priority ?? input.priority;
-    return { ...input, concurrency, ...given({ priority, budget: budget?.total }) };
+    const { concurrency, budget, priority } = state;
+    return { ...input, concurrency, ...given({ priority: priority ?? undefined, budget: budget?.total }) };
   }
 
   /** Returns what a run that resumes rows keeps from the run before it, besides its input. */

@@ -98,6 +98,20 @@ export interface ReadPayload {
   readonly value: unknown;
 }
 
+/** Reads how a run was started from its history. `input` is undefined if it cannot be read here. */
+export async function readRunStart(
+  { options: { namespace, loadedDataConverter }, workflowService }: Client,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+) {
+  const execution = { workflowId, runId };
+  const request = { namespace, execution, maximumPageSize: 1 };
+  const { history } = await workflowService.getWorkflowExecutionHistory(request);
+  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  const context = { type: 'workflow', namespace, workflowId } as const;
+  const [input] = await readPayloads(loadedDataConverter, started?.input?.payloads ?? [], context);
+  return { started, input };
+}
+
 /**
  * Fetches and decodes payloads as a client does. Returns undefined for each unreadable payload.
  * @throws CodecUnreachableError

@@ -57,7 +57,7 @@ async function adoptedVideo(
   const queue = baseTaskQueue(taskQueue);
   const decision = decisionInForce(outcome, (await journal.decisions(creationKey, queue)) ?? []);
   if (decision === undefined) return null;
-  const video = await journal.adopted(decision, queue);
+  const video = await journal.taskOf(decision, queue);
   if (video !== null) return video;
   const facts = { id: workflowId, creationKey, video };
   throw new ResumeError(adviceOnDecision(facts, decision, shellWord).text);

@@ -137,9 +137,11 @@ function completed(creationKey: string | null, word: Word): Advice {
 /** Says which key to use where advice speaks of the same id. */
 function noteOnKey({ id, workflow, activity, creationKey }: CaseFacts, word: Word): string {
   if (creationKey === (workflow?.workflowId ?? activity?.activityId ?? id)) return '';
-  const by = creationKey === null ? 'row' : (keySource(creationKey)?.by ?? 'given');
-  const note = KEY_NOTES[by === 'given' ? 'given' : by === 'run' ? 'derived' : 'unknown'];
-  return ` ${filled(note, keyValues(creationKey ?? ''), word)}`;
+  if (creationKey === null) return ` ${KEY_NOTES.unknown}`;
+  const source = keySource(creationKey);
+  const note =
+    source === undefined ? KEY_NOTES.given : source.by === 'run' ? KEY_NOTES.derived : KEY_NOTES.unknown;
+  return ` ${filled(note, keyValues(creationKey), word)}`;
 }
 
 const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', unconfirmed: 'decide' };

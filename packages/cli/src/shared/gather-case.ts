@@ -171,7 +171,7 @@ class Gathering {
     const found = await this.journal.key(this.id, this.asked);
     if (found === undefined) return this.byMaker(keySource(this.id)?.workflowId);
     this.creationKey = this.id;
-    this.video = await this.journal.adopted({ ...found, creationKey: this.id }, this.asked);
+    this.video = await this.journal.taskOf({ ...found, creationKey: this.id }, this.asked);
     const logged = loggedOutcome(found, this.id);
     // The key of a row or of a call in the user's own workflow is not a workflow id.
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
@@ -223,7 +223,7 @@ class Gathering {
     if (outcome === null) this.video ??= await this.unseenTask(first);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = decisionInForce(outcome, decisions);
-    if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
+    if (adopted !== undefined) this.video ??= await this.journal.taskOf(adopted, this.asked);
     const wait = await this.waitAfter(first);
     if (wait !== undefined) {
       workflow = wait;
@@ -291,7 +291,7 @@ class Gathering {
     const { creationKey } = this;
     if (creationKey === null || first === null || !isVideoCall(first) || goesOn(first)) return null;
     const sent = await this.journal.key(creationKey, this.asked);
-    return sent === undefined ? null : this.journal.adopted({ ...sent, creationKey }, this.asked);
+    return sent === undefined ? null : this.journal.taskOf({ ...sent, creationKey }, this.asked);
   }
 
   private view(workflowId: string): Promise<ExecutionView | undefined> {

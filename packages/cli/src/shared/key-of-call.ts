@@ -4,7 +4,7 @@ import { type ImageOutcome } from 'temporal-media';
 import { recordedAnswer } from 'temporal-media/internal/activities/paid-answers';
 import { mayBeAlive } from 'temporal-media/internal/activities/send-window';
 import { type SentUnder } from 'temporal-media/internal/client/ask-worker';
-import { readPayloads } from 'temporal-media/internal/client/read-payloads';
+import { readRunStart } from 'temporal-media/internal/client/read-payloads';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { runKey } from 'temporal-media/internal/domain/creation-key';
 import { imageOutcome, outcomes } from 'temporal-media/internal/domain/outcome';
@@ -31,19 +31,11 @@ export async function keyOfWorkflow(
   client: Client,
   { workflowId, runId }: ExecutionIds,
 ): Promise<string | undefined> {
-  const { namespace, loadedDataConverter } = client.options;
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: 1,
-  });
-  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  const context = { type: 'workflow', namespace, workflowId } as const;
-  const [read] = await readPayloads(loadedDataConverter, started?.input?.payloads ?? [], context);
-  if (read === undefined) return undefined;
+  const { started, input } = await readRunStart(client, { workflowId, runId });
+  if (input === undefined) return undefined;
   // A retry derives its key in another way.
   const original = (started?.attempt ?? 1) > 1 ? undefined : started?.originalExecutionRunId;
-  return keyInInput(read.value) ?? (original ? runKey(workflowId, original, 0) : undefined);
+  return keyInInput(input.value) ?? (original ? runKey(workflowId, original, 0) : undefined);
 }
 
 /** Returns the creation key of an image call without a workflow. Undefined if its input cannot be read here. */

@@ -1,4 +1,3 @@
-import { batchNumber, campaignOfBatch } from 'temporal-media/internal/domain/campaign/budget-book';
 import {
   billedBeyondCharge,
   isOfSender,
@@ -138,9 +137,8 @@ function unsettled(log: readonly StoredEntry[], options: PruneOptions): ReasonTo
 
 /** Whether a campaign's book counts more for this send than its charge, and would count less without it. */
 function isDearForCampaign(send: Send): boolean {
-  const payer = send.sent.kind === 'intent' ? send.sent.payer : undefined;
-  if (payer === undefined || batchNumber(campaignOfBatch(payer), payer) === undefined) return false;
-  return billedBeyondCharge(send, false) > 0;
+  const { sent } = send;
+  return sent.kind === 'intent' && sent.payer !== undefined && billedBeyondCharge(send, false) > 0;
 }
 
 /** Whether the log has a recent entry. An unreadable time counts as now. */

@@ -34,7 +34,7 @@ import {
   judgeSend,
   unclearCall,
 } from './check-judge';
-import { LineBook } from './check-lines';
+import { LineBook, Models } from './check-lines';
 import {
   type Invoice,
   type InvoiceFormat,
@@ -200,12 +200,12 @@ async function unexplainedLines(
   const { byTask, byKey, loose } = invoice;
   const open = new Set<LooseLine>(loose);
   for (const lines of [byTask, byKey]) for (const line of lines.values()) open.add(line);
-  const [imageModels, videoModels] = [new Set<string>(), new Set<string>()];
+  const models = new Models();
   const accounts = new Set<string>();
   for await (const logs of logPages(place))
     for (const { send } of logs.flatMap(callsOf)) {
       const { sent } = send;
-      (sent.operation === 'create_video' ? videoModels : imageModels).add(sent.model);
+      models.note(send);
       if (sent.namespace === place.namespace) accounts.add(credentialOf(sent.account));
       const lines = billedLinesOf(invoice, send);
       if (lines !== undefined) open.delete(lines);
@@ -223,11 +223,9 @@ async function unexplainedLines(
       'Nothing was written. Calls of the other accounts would be recorded as free.',
     );
   const withoutTask = [...open].filter((line) => !('taskId' in line) || line.taskId === null);
-  const areAbout = (lines: Iterable<LooseLine>, own: Set<string>, other: Set<string>): boolean =>
-    [...lines].some(({ model }) => model === null || own.has(model) || !other.has(model));
   return {
-    images: areAbout(open, imageModels, videoModels),
-    videos: areAbout(withoutTask, videoModels, imageModels),
+    images: [...open].some(({ model }) => models.mayMake('images', model)),
+    videos: withoutTask.some(({ model }) => models.mayMake('videos', model)),
   };
 }
 

@@ -34,11 +34,26 @@ const SHOWN_CANDIDATES = 3;
 /** How far apart a send and its line may be. Invoices show the time of the create or of the result. */
 const CANDIDATE_MS = 60 * 60 * 1000;
 
+/** The models of a journal's sends, by what they make. */
+export class Models {
+  private readonly images = new Set<string>();
+  private readonly videos = new Set<string>();
+
+  note({ sent: { operation, model } }: Send): void {
+    (operation === 'create_video' ? this.videos : this.images).add(model);
+  }
+
+  /** Whether a line with this model may be about one of these. */
+  mayMake(kind: 'images' | 'videos', model: string | null): boolean {
+    const other = kind === 'images' ? this.videos : this.images;
+    return model === null || this[kind].has(model) || !other.has(model);
+  }
+}
+
 /** Remembers which lines of an invoice are explained by sends, and says what the others may be. */
 export class LineBook {
   private readonly candidates: Candidate[] = [];
-  private readonly imageModels = new Set<string>();
-  private readonly videoModels = new Set<string>();
+  private readonly models = new Models();
   /** Lines of a second task that was created under a send's key. */
   private readonly secondTasks = new Map<BilledCall, string>();
   /** One string per place, because each line that is known elsewhere keeps one. */
@@ -60,7 +75,7 @@ export class LineBook {
   match(call: SentCall, isOwn: boolean): boolean {
     const { send } = call;
     const { invoice, account, now } = this.scope;
-    (send.sent.operation === 'create_video' ? this.videoModels : this.imageModels).add(send.sent.model);
+    this.models.note(send);
     const lines = billedLinesOf(invoice, send);
     const isMeant = isOwn && isOfAccount(send, account);
     this.sawAccount ||= isMeant;
@@ -93,7 +108,7 @@ export class LineBook {
     this.candidates.sort((one, other) => one.at - other.at);
     for (const call of this.calls()) if (call.owners === 0) yield this.foreign(call);
     for (const line of this.scope.invoice.loose)
-      yield this.lineFinding(this.isImage(line.model) ? 'image' : 'without_task', line, '');
+      yield this.lineFinding(!this.models.mayMake('videos', line.model) ? 'image' : 'without_task', line, '');
   }
 
   private *calls(): Generator<BilledCall> {
@@ -108,7 +123,7 @@ export class LineBook {
       const kind = elsewhere.startsWith('account ') ? 'other_account' : 'other_namespace';
       return this.lineFinding(kind, call, `It was bought in ${elsewhere}.`);
     }
-    if (this.isImage(call.model)) return this.lineFinding('image', call, '');
+    if (!this.models.mayMake('videos', call.model)) return this.lineFinding('image', call, '');
     const second = this.secondTasks.get(call);
     if (second !== undefined)
       return this.lineFinding('unknown', call, `It has the key of ${second}, which bought another task.`);
@@ -123,10 +138,6 @@ export class LineBook {
             : fitting.map(({ creationKey, sendId }) => ({ creationKey, sendId })),
       }),
     };
-  }
-
-  private isImage(model: string | null): boolean {
-    return model !== null && this.imageModels.has(model) && !this.videoModels.has(model);
   }
 
   /** Returns the sends that a line may be about: lost replies first, then the nearest ones. */
